@@ -1,0 +1,88 @@
+# `make help` lists the targets. Needs Python 3.11 or newer and make; the rest comes with `make setup`.
+
+PYTHON ?= python3
+VENV := .venv/bin
+# Whoever installs the tools has not agreed to be counted.
+export SAM_CLI_TELEMETRY := 0
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check static format lint deploy down clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+## Environments ------------------------------------------------------------------------------------
+# Three, since the SAM command, MiniStack and the project pin versions apart from each other. Each is
+# made anew when its requirements file changes; the stamp is written last, so a broken one is not kept.
+
+setup: ## make .venv, .venv-sam and .venv-ministack with everything pinned
+	@$(MAKE) --no-print-directory -j3 .venv/stamp-project .venv-sam/stamp .venv-ministack/stamp
+
+# $(1) the environment, $(2) its requirements: no pip inside but in .venv, whose pip fills the others.
+define checked_python
+	@command -v $(PYTHON) >/dev/null 2>&1 || { echo "setup: '$(PYTHON)' is not here; install Python 3.11 or newer, or name it: make setup PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "setup: Python 3.11 or newer is needed, and $(PYTHON) is older; name a newer one: make setup PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "setup: $(PYTHON) cannot make environments; install its venv package (Debian: apt-get install python3-venv)" >&2; exit 1; }
+endef
+
+define environment
+	@echo "setup: $(1) from $(2) ..."
+	@rm -rf $(1)
+	@$(PYTHON) -m venv $(1)
+	@$(1)/bin/python -m pip install -qq --no-deps --no-compile -r $(2)
+	@echo "setup: $(1) is ready"
+endef
+
+.venv/stamp: requirements/dev.txt
+	$(checked_python)
+	$(call environment,.venv,requirements/dev.txt)
+	@touch $@
+
+.venv/stamp-project: .venv/stamp pyproject.toml layers/dependencies/requirements.txt
+	@$(VENV)/python -m pip install -qq --no-deps --no-build-isolation -e .
+	@touch $@
+
+.venv-sam/stamp: requirements/sam.txt
+	$(checked_python)
+	$(call environment,.venv-sam,requirements/sam.txt)
+	@touch $@
+
+.venv-ministack/stamp: requirements/ministack.txt
+	$(checked_python)
+	$(call environment,.venv-ministack,requirements/ministack.txt)
+	@touch $@
+
+## Work ----------------------------------------------------------------------------------------------
+
+run: setup ## start the local stack, add demo tasks and follow them until Ctrl-C
+	@$(VENV)/minutero local up
+	@$(VENV)/python -m minutero_cli.demo
+
+test: setup static ## the whole test suite, the local-stack tests among it
+	@$(VENV)/python -m pytest
+
+check: setup static ## format, lint, types, import contracts and unit tests
+	@$(VENV)/python -m pytest tests/unit
+
+static:
+	@$(VENV)/ruff format --check --quiet . || { echo "check: run 'make format'" >&2; exit 1; }
+	@$(VENV)/ruff check --quiet .
+	@$(VENV)/mypy
+	@$(VENV)/lint-imports --no-cache
+
+lint: setup static ## format, lint, types and import contracts alone
+
+format: setup ## put the code into its format
+	@$(VENV)/ruff format .
+	@$(VENV)/ruff check --fix --quiet .
+
+deploy: setup ## build and deploy to your AWS account, as samconfig.toml says (ENV=dev or prod)
+	@for r in $$(grep -o 'python3\.[0-9]*' samconfig.toml | sort -u); do PATH="$(CURDIR)/$(VENV):$$PATH" command -v $$r >/dev/null || \
+		{ echo "deploy: samconfig.toml asks for $$r, which is not on PATH; install it, or write a PythonRuntime there that is" >&2; exit 1; }; done
+	@PATH="$(CURDIR)/$(VENV):$$PATH" .venv-sam/bin/sam build --cached --parallel --config-env $(or $(ENV),default)
+	@.venv-sam/bin/sam deploy --config-env $(or $(ENV),default)
+
+clean: ## stop the local stack; remove the environments and everything built
+	@[ ! -x $(VENV)/minutero ] || $(VENV)/minutero local down
+	@rm -rf .venv .venv-sam .venv-ministack .minutero .aws-sam .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
