@@ -1,0 +1,33 @@
+"""The tick: claims what is due and sends it to the tasks queue, once a minute."""
+
+from dataclasses import asdict
+from typing import Any
+
+from aws_lambda_powertools import Logger
+
+from minutero import wiring
+
+logger = Logger()
+
+MARGIN_MS = 5_000
+"""No new batch is begun this shortly before the time-out: one in flight can still be closed."""
+
+
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """`{"shards": [0, 1]}` serves those; any other event (EventBridge's, say) serves all."""
+    dispatch = wiring.dispatcher()
+    deadline = dispatch.clock.now() + context.get_remaining_time_in_millis() - MARGIN_MS
+    reports = dispatch.tick(event.get("shards"), deadline)
+    shards = [_summary(asdict(report)) for report in reports]
+    total = {
+        name: sum(shard[name] for shard in shards)
+        for name in ("claimed", "claims_lost", "sent", "rescued", "buried", "left_open", "pages_read")
+    }
+    logger.info("tick", extra={"tick": total, "lag_ms": max(s["lag_ms"] for s in shards)})
+    return {"total": total, "shards": shards}
+
+
+def _summary(report: dict[str, Any]) -> dict[str, Any]:
+    tally = report.pop("tally")
+    lateness = tally.pop("lateness_ms")
+    return {**report, **tally, "latest_ms": max(lateness, default=0)}

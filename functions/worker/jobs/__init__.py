@@ -1,0 +1,1 @@
+"""Your jobs: one file each, found by the `@job` in it."""

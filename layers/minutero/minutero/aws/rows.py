@@ -1,0 +1,127 @@
+"""Between the domain's values and the items of the Tasks table."""
+
+import logging
+from typing import Any
+
+from minutero.aws.tables import DeadLetterItem, KeyItem, TaskItem
+from minutero.domain.buckets import CLAIM_PREFIX, claim_sort_key, parse_bucket
+from minutero.domain.instants import SECOND
+from minutero.domain.task import KeyRecord, OpenClaim, Place, State, Task, read_sort_key
+from minutero.ports import DeadLetter
+
+logger = logging.getLogger(__name__)
+
+
+def task_attributes(task: Task) -> dict[str, Any]:
+    """The attributes of a task's item; what says nothing is left out, since bytes are billed."""
+    attributes = {
+        "bucket": task.place.bucket,
+        "sk": task.place.sk,
+        "state": str(task.state),
+        "job": task.job,
+        "run_at": task.run_at,
+        "created_at": task.created_at,
+        "expires_at": task.keep_until,
+        "max_attempts": task.max_attempts,
+        "payload": None if task.large else task.payload,
+        "large": task.large or None,
+        "tenant": task.tenant or None,
+        "key": task.key or None,
+        "expires_after": task.expires_after_seconds,
+        "claim_id": task.claim_id or None,
+        "claimed_at": task.claimed_at,
+        "moved_bucket": task.moved_to.bucket if task.moved_to else None,
+        "moved_sk": task.moved_to.sk if task.moved_to else None,
+    }
+    return {name: value for name, value in attributes.items() if value is not None}
+
+
+def to_task(item: TaskItem) -> Task:
+    """A task's item -> the task, without a payload that lies elsewhere. Raises ValueError when its key or
+    state makes no sense."""
+    task_id, run_no = read_sort_key(item.sk)
+    moved_to = Place(item.moved_bucket, item.moved_sk) if item.moved_sk else None
+    return Task(
+        task_id=task_id,
+        run_no=run_no,
+        place=Place(item.bucket, item.sk),
+        job=item.job or "",
+        run_at=int(item.run_at),
+        created_at=int(item.created_at or 0),
+        keep_until=int(item.expires_at or 0),
+        payload=item.payload,
+        large=bool(item.large),
+        state=State(item.state),
+        tenant=item.tenant or "",
+        key=item.key or "",
+        max_attempts=int(item.max_attempts or Task.__dataclass_fields__["max_attempts"].default),
+        expires_after_seconds=item.expires_after,
+        claim_id=item.claim_id or "",
+        claimed_at=item.claimed_at,
+        moved_to=moved_to,
+    )
+
+
+def read_task(model: type[TaskItem], row: dict[str, dict[str, Any]]) -> Task:
+    """A raw item -> the task.
+
+    One that makes no sense becomes a task without a job, so that who runs it finds no such job and makes
+    it dead: neither skipped nor in the way. Raises ValueError only when the sort key is no task's.
+    """
+    try:
+        return to_task(model.from_raw_data(row))
+    except (TypeError, ValueError, AttributeError, KeyError) as error:
+        place = Place(row["bucket"]["S"], row["sk"]["S"])
+        task_id, run_no = read_sort_key(place.sk)
+        logger.error("unreadable task at %s %s: %s", place.bucket, place.sk, error)  # noqa: TRY400
+        minute, _ = parse_bucket(place.bucket)
+        due = minute + int(place.sk[:2]) * SECOND
+        return Task(task_id, run_no, place, "", due, due, due // SECOND, state=State.CLAIMED)
+
+
+def read_open_claim(bucket: str, sk: str) -> OpenClaim:
+    """Sort key of an open claim -> the claim. Raises ValueError for anything else."""
+    opened_at, _, claim_id = sk.removeprefix(CLAIM_PREFIX).partition("#")
+    claim = OpenClaim(bucket, claim_id, int(opened_at))
+    if claim_sort_key(claim.opened_at, claim_id) != sk or not claim_id:
+        raise ValueError(f"not the sort key of an open claim: {sk!r}")
+    return claim
+
+
+def key_bucket(tenant: str, key: str) -> str:
+    """Partition of a key's item. Tenants hold no `#`, so two pairs never meet in one."""
+    return f"key#{tenant}#{key}"
+
+
+def to_key_record(tenant: str, key: str, item: KeyItem) -> KeyRecord:
+    """A key's item -> the record."""
+    return KeyRecord(tenant, key, item.task_id, item.body_hash, int(item.expires_at))
+
+
+def payload_bucket(task_id: str) -> str:
+    """Partition of the item of a large payload."""
+    return f"payload#{task_id}"
+
+
+def dead_bucket(day: str, shard: int) -> str:
+    """Partition of the runs that died on a UTC day (`2026-11-29`)."""
+    return f"dead#{day}#{shard:02d}"
+
+
+def dead_sort_key(letter: DeadLetter) -> str:
+    """Oldest first; unlike for two runs that die in the same millisecond."""
+    return f"{letter.died_at:014d}#{letter.run_id}"
+
+
+def to_dead_letter(item: DeadLetterItem) -> DeadLetter:
+    """A row of the list of dead runs -> the letter."""
+    died_at, _, run_id = item.sk.partition("#")
+    return DeadLetter(
+        run_id=run_id,
+        place=Place(item.task_bucket, item.task_sk),
+        job=item.job,
+        tenant=item.tenant or "",
+        reason=item.reason,
+        died_at=int(died_at),
+        keep_until=int(item.expires_at),
+    )

@@ -1,0 +1,210 @@
+"""The shapes of the items: PynamoDB models without a table, and `bind`, which gives them one.
+
+Attributes that are not in a model are passed over on read, so that an older version reads what a newer one
+wrote; what may be missing has a default or reads as None. Times are milliseconds, TTLs seconds.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from pynamodb.attributes import (
+    BooleanAttribute,
+    ListAttribute,
+    MapAttribute,
+    NumberAttribute,
+    UnicodeAttribute,
+)
+from pynamodb.connection import Connection
+from pynamodb.models import Model
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+Item = TypeVar("Item", bound=Model)
+
+OPEN = "open"
+"""`state` of an open claim: key attributes cannot be filtered on, so a filter needs it."""
+
+PAYLOAD_SK = "payload"
+KEY_SK = "key"
+SETTINGS_BUCKET = "settings"
+SHARDS_SK = "shards"
+JOBS_SK = "jobs"
+
+
+class TaskItem(Model):
+    """A task; its id and run number are in the sort key. Under 1 KB, or each touch costs two units."""
+
+    bucket = UnicodeAttribute(hash_key=True)
+    sk = UnicodeAttribute(range_key=True)
+    state = UnicodeAttribute()
+    job = UnicodeAttribute()
+    run_at = NumberAttribute()
+    created_at = NumberAttribute(null=True)
+    expires_at = NumberAttribute(null=True)
+    max_attempts = NumberAttribute(null=True)
+    payload = UnicodeAttribute(null=True)
+    large = BooleanAttribute(null=True)
+    tenant = UnicodeAttribute(null=True)
+    key = UnicodeAttribute(null=True)
+    expires_after = NumberAttribute(null=True)
+    claim_id = UnicodeAttribute(null=True)
+    claimed_at = NumberAttribute(null=True)
+    moved_bucket = UnicodeAttribute(null=True)
+    moved_sk = UnicodeAttribute(null=True)
+
+
+class OpenClaimItem(Model):
+    """An open claim, after the tasks of its bucket; its sort key says all there is. It has no TTL: only
+    who has finished the batch may delete it."""
+
+    bucket = UnicodeAttribute(hash_key=True)
+    sk = UnicodeAttribute(range_key=True)
+    state = UnicodeAttribute(default=OPEN)
+
+
+class PayloadItem(Model):
+    """A payload too long for its task's item: `payload#<task id>`."""
+
+    bucket = UnicodeAttribute(hash_key=True)
+    sk = UnicodeAttribute(range_key=True, default=PAYLOAD_SK)
+    payload = UnicodeAttribute()
+    expires_at = NumberAttribute(null=True)
+
+
+class KeyItem(Model):
+    """What a client's key stands for: `key#<tenant>#<key>`."""
+
+    bucket = UnicodeAttribute(hash_key=True)
+    sk = UnicodeAttribute(range_key=True, default=KEY_SK)
+    task_id = UnicodeAttribute()
+    body_hash = UnicodeAttribute()
+    expires_at = NumberAttribute()
+
+
+class DeadLetterItem(Model):
+    """A row of the list of dead runs: `dead#<day>#<shard>`, oldest first."""
+
+    bucket = UnicodeAttribute(hash_key=True)
+    sk = UnicodeAttribute(range_key=True)
+    task_bucket = UnicodeAttribute()
+    task_sk = UnicodeAttribute()
+    job = UnicodeAttribute(default="")
+    tenant = UnicodeAttribute(null=True)
+    reason = UnicodeAttribute(default="")
+    expires_at = NumberAttribute(default=0)
+
+
+class GrowthStep(MapAttribute[str, int]):
+    """One shard count and the time it counts from."""
+
+    shards = NumberAttribute()
+    since = NumberAttribute()
+
+
+class SettingsItem(Model):
+    """`shards`: the steps of growth; `jobs`: the names of the deployed jobs."""
+
+    bucket = UnicodeAttribute(hash_key=True, default=SETTINGS_BUCKET)
+    sk = UnicodeAttribute(range_key=True)
+    steps = ListAttribute(of=GrowthStep, null=True)
+    largest = NumberAttribute(null=True)
+    names: ListAttribute[str] = ListAttribute(null=True)
+
+
+class ScheduleItem(Model):
+    """A schedule's key; the rest comes with the schedules."""
+
+    partition = UnicodeAttribute(hash_key=True)
+    name = UnicodeAttribute(range_key=True)
+
+
+class CursorItem(Model):
+    """How far a shard is settled. Its key is the shard in two digits or more."""
+
+    shard = UnicodeAttribute(hash_key=True)
+    watermark = NumberAttribute(default=-1)
+    lease_owner = UnicodeAttribute(default="")
+    lease_until = NumberAttribute(default=0)
+    first_minute = NumberAttribute(default=0)
+    audited: MapAttribute[str, int] = MapAttribute(null=True)
+
+
+class RunItem(Model):
+    """A run record, as `run_ledger` writes it: Powertools' attributes, and our own beside them."""
+
+    id = UnicodeAttribute(hash_key=True)
+    run_id = UnicodeAttribute()
+    status = UnicodeAttribute()
+    expiration = NumberAttribute()
+    in_progress_expiration = NumberAttribute(default=0)
+    data = UnicodeAttribute(null=True)
+    ending = UnicodeAttribute(null=True)
+    owner = UnicodeAttribute(null=True)
+    attempts = NumberAttribute(default=0)
+    started_at = NumberAttribute(null=True)
+    finished_at = NumberAttribute(null=True)
+
+
+TTL_ATTRIBUTES = {TaskItem: "expires_at", RunItem: "expiration"}
+"""The attribute, in seconds, by which DynamoDB deletes the items of the table of that model."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableNames:
+    """Names of the tables of one deployment."""
+
+    tasks: str
+    runs: str
+    cursors: str
+    schedules: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The models, bound to the tables of one deployment. `names` and `client` are for raw requests."""
+
+    names: TableNames
+    client: "DynamoDBClient"
+    connection: Connection
+    """For transactions, which belong to no table."""
+    task: type[TaskItem]
+    open_claim: type[OpenClaimItem]
+    payload: type[PayloadItem]
+    key: type[KeyItem]
+    dead_letter: type[DeadLetterItem]
+    settings: type[SettingsItem]
+    schedule: type[ScheduleItem]
+    cursor: type[CursorItem]
+    run: type[RunItem]
+
+
+def bind(client: "DynamoDBClient", names: TableNames) -> Tables:
+    """Binds copies of the models to tables. Region, endpoint and time-outs are the client's."""
+    task = _bound(TaskItem, names.tasks, client)
+    return Tables(
+        names=names,
+        client=client,
+        connection=_connection(task),
+        task=task,
+        open_claim=_bound(OpenClaimItem, names.tasks, client),
+        payload=_bound(PayloadItem, names.tasks, client),
+        key=_bound(KeyItem, names.tasks, client),
+        dead_letter=_bound(DeadLetterItem, names.tasks, client),
+        settings=_bound(SettingsItem, names.tasks, client),
+        schedule=_bound(ScheduleItem, names.schedules, client),
+        cursor=_bound(CursorItem, names.cursors, client),
+        run=_bound(RunItem, names.runs, client),
+    )
+
+
+def _bound(model: type[Item], table: str, client: "DynamoDBClient") -> type[Item]:
+    meta = type("Meta", (), {"table_name": table, "region": client.meta.region_name})
+    bound = cast("type[Item]", type(model)(model.__name__, (model,), {"Meta": meta}))
+    # PynamoDB would open a session and a client for each model, a tenth of a second each; all share ours.
+    _connection(bound)._client = client  # type: ignore[assignment]  # noqa: SLF001
+    return bound
+
+
+def _connection(model: type[Model]) -> Connection:
+    return model._get_connection().connection  # noqa: SLF001 - PynamoDB has no public way to it

@@ -1,0 +1,1 @@
+"""The rules, as pure functions and values: standard library only, time always an argument."""

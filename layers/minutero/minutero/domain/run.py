@@ -1,0 +1,101 @@
+"""A run record and the outcomes a run can have."""
+
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+RESULT_LIMIT = 32_768
+"""Longest result kept, in bytes of JSON; a longer one is dropped and the run still succeeds."""
+
+ERROR_LIMIT = 500
+"""Characters kept of an error's text."""
+
+
+class Ending(StrEnum):
+    """How a run ended. The last two close a run that never started."""
+
+    SUCCEEDED = "succeeded"
+    SKIPPED = "skipped"
+    EXPIRED = "expired"
+    DEAD = "dead"
+    CANCELLED = "cancelled"
+    SUPERSEDED = "superseded"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended, with the JSON text of its result or the reason. `note` tells what was left out."""
+
+    ending: Ending
+    result: str | None = None
+    reason: str = ""
+    note: str = ""
+
+    def to_json(self) -> dict[str, str]:
+        """The members that say something, as stored in the run record."""
+        members = {"ending": str(self.ending), "result": self.result, "reason": self.reason, "note": self.note}
+        return {name: value for name, value in members.items() if value}
+
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> "Outcome":
+        """Reads what `to_json` wrote; members of a newer version are passed over."""
+        return cls(
+            Ending(stored["ending"]),
+            stored.get("result"),
+            stored.get("reason", ""),
+            stored.get("note", ""),
+        )
+
+
+def succeeded(result: Any) -> Outcome:
+    """The outcome of a job that returned. What cannot be stored is dropped, with a note: the work is done,
+    and running it again because its answer is too long would do it twice."""
+    if result is None:
+        return Outcome(Ending.SUCCEEDED)
+    try:
+        text = json.dumps(result, allow_nan=False, separators=(",", ":"))
+        size = len(text.encode())
+    except (TypeError, ValueError, RecursionError) as error:
+        return Outcome(Ending.SUCCEEDED, note=f"result dropped: {short(error)}")
+    if size > RESULT_LIMIT:
+        return Outcome(
+            Ending.SUCCEEDED, note=f"result dropped: {size} bytes of JSON, the limit is {RESULT_LIMIT}"
+        )
+    return Outcome(Ending.SUCCEEDED, text)
+
+
+def short(error: BaseException) -> str:
+    """An error in one bounded line: `ValueError: no such wallet`."""
+    line = " ".join(f"{type(error).__name__}: {error}".split())
+    return line.encode("utf-8", "replace").decode()[:ERROR_LIMIT]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try of a run that failed; `at` is when its failure was written."""
+
+    number: int
+    at: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """What the ledger knows of a run. Times in milliseconds.
+
+    `outcome` is None until the run ended. `in_progress_until` is 0 after a failed attempt; past, it means
+    that an attempt was started and never told its end.
+    """
+
+    run_id: str
+    attempts: int
+    in_progress_until: int
+    outcome: Outcome | None = None
+    owner: str = ""
+    started_at: int | None = None
+    finished_at: int | None = None
+    failures: tuple[Attempt, ...] = ()
+
+    def is_running(self, now: int) -> bool:
+        return self.outcome is None and self.in_progress_until >= now

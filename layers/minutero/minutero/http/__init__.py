@@ -1,0 +1,1 @@
+"""The HTTP API's shapes: bodies in, answers and errors out. Its routes are in functions/api."""

@@ -1,0 +1,71 @@
+"""What is told about a task, in HTTP and by the Python client alike."""
+
+import json
+from typing import Any
+
+from minutero.domain.instants import format_instant
+from minutero.domain.lifecycle import Status
+from minutero.domain.run import RunRecord
+from minutero.domain.task import State, Task
+from minutero.service.read_task import TaskView
+
+
+def task_answer(view: TaskView) -> dict[str, Any]:
+    """The whole of a task: what it is, its status, what became of it."""
+    run = view.run
+    outcome = run.outcome if run else None
+    return {
+        **_wanted(view.task),
+        "status": str(view.status),
+        "attempts": run.attempts if run else 0,
+        "result": json.loads(outcome.result) if outcome and outcome.result else None,
+        "error": _error(view.status, run),
+        "note": (outcome.note or None) if outcome else None,
+        "lateness_ms": view.lateness_ms,
+        "timeline": _timeline(view.task, run),
+        "history": _history(run),
+    }
+
+
+def added_answer(task: Task) -> dict[str, Any]:
+    """A task as it is told to whom has just added it: scheduled, whatever has come of it since."""
+    return {**_wanted(task), "status": str(Status.SCHEDULED)}
+
+
+def _wanted(task: Task) -> dict[str, Any]:
+    return {
+        "task_id": task.task_id,
+        "job": task.job,
+        "payload": None if task.payload is None else json.loads(task.payload),
+        "run_at": format_instant(task.run_at),
+        "key": task.key or None,
+        "tenant": task.tenant or None,
+        "max_attempts": task.max_attempts,
+        "expires_after_seconds": task.expires_after_seconds,
+    }
+
+
+def _error(status: Status, run: RunRecord | None) -> str | None:
+    if run is None or status is Status.SUCCEEDED:
+        return None
+    if run.outcome is not None and run.outcome.reason:
+        return run.outcome.reason
+    return run.failures[-1].error if run.failures else None
+
+
+def _timeline(task: Task, run: RunRecord | None) -> dict[str, str | None]:
+    moments = {
+        "created_at": task.created_at,
+        "claimed_at": task.claimed_at if task.state is not State.SCHEDULED else None,
+        "started_at": run.started_at if run else None,
+        "finished_at": run.finished_at if run else None,
+    }
+    return {name: None if at is None else format_instant(at) for name, at in moments.items()}
+
+
+def _history(run: RunRecord | None) -> list[dict[str, Any]]:
+    failures = run.failures if run else ()
+    return [
+        {"attempt": failure.number, "failed_at": format_instant(failure.at), "error": failure.error}
+        for failure in failures
+    ]

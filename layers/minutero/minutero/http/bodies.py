@@ -1,0 +1,93 @@
+"""Request bodies."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from minutero.domain.instants import parse_instant
+from minutero.domain.new_task import (
+    NewTask,
+    check_delay,
+    check_key,
+    check_name,
+    check_whole,
+    encode_payload,
+)
+from minutero.errors import InvalidInput
+
+LONGEST_EXPIRY = 366 * 86_400
+
+
+class NewTaskBody(BaseModel):
+    """`POST /tasks`. Types are checked here, meanings by the domain's own rules."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    job: str = Field(description="Name of a deployed job", examples=["echo"])
+    payload: Any = Field(None, description="Any JSON, up to 256 KB; the job is called with it")
+    run_at: str | None = Field(
+        None,
+        description="RFC 3339 time with Z or an offset; a past one means now",
+        examples=["2026-12-01T09:00:00Z"],
+    )
+    delay_seconds: int | float | None = Field(None, description="Instead of run_at; 0 and up")
+    key: str | None = Field(
+        None, description="Your idempotency key: the same key and body again give the same task"
+    )
+    max_attempts: int | None = Field(None, description="1 to 20; 5 if left out")
+    expires_after_seconds: int | None = Field(
+        None, description="Not started this long after run_at, it expires"
+    )
+    tenant: str | None = Field(None, description="A label; tenants share the queue fairly")
+
+    def to_new_task(self) -> NewTask:
+        """Raises InvalidInput."""
+        if self.run_at is not None and self.delay_seconds is not None:
+            raise InvalidInput(
+                "invalid_run_at", "run_at and delay_seconds are two ways to say one thing; send one", "run_at"
+            )
+        return NewTask(
+            job=check_name(self.job, "job"),
+            payload=encode_payload(self.payload),
+            run_at=None if self.run_at is None else parse_instant(self.run_at),
+            delay=None if self.delay_seconds is None else check_delay(self.delay_seconds),
+            key="" if self.key is None else check_key(self.key),
+            tenant="" if self.tenant is None else check_name(self.tenant, "tenant"),
+            max_attempts=5
+            if self.max_attempts is None
+            else check_whole(self.max_attempts, "max_attempts", 1, 20),
+            expires_after_seconds=None
+            if self.expires_after_seconds is None
+            else check_whole(self.expires_after_seconds, "expires_after_seconds", 1, LONGEST_EXPIRY),
+        )
+
+
+_KINDS = {
+    "bool": "true or false",
+    "dict": "an object",
+    "float": "a number",
+    "int": "a whole number",
+    "list": "a list",
+    "model_attributes": "an object",
+    "string": "text",
+}
+
+
+def invalid_input(errors: Sequence[dict[str, Any]]) -> InvalidInput:
+    """The first of pydantic's errors as one of ours: `loc` is ("body", "run_at", ...)."""
+    error = errors[0]
+    names = [str(part) for part in error["loc"][1:] if part not in ("int", "float", "str")]
+    field = ".".join(names)
+    kind = str(error["type"])
+    if kind == "json_invalid":
+        return InvalidInput("invalid_json", "the body is not JSON; send an object in UTF-8")
+    if not field:
+        return InvalidInput("invalid_body", "the body must be a JSON object, as POST /tasks documents it")
+    if kind == "missing":
+        return InvalidInput(f"invalid_{field}", f"{field} is missing; send it", field)
+    if kind == "extra_forbidden":
+        return InvalidInput("unknown_field", f"there is no field {field[:80]!r}; take it out", field[:80])
+    wanted = next((text for start, text in _KINDS.items() if kind.startswith(start)), "")
+    hint = f"must be {wanted}" if wanted else f"is not valid: {error['msg']}"
+    return InvalidInput(f"invalid_{field}", f"{field} {hint}", field)

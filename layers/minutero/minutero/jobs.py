@@ -1,0 +1,109 @@
+"""What the author of a job uses: the `job` decorator and the `Run` it is called with.
+
+    from minutero import Run, job
+
+    @job("send_reminder")
+    def send_reminder(payload, run: Run):
+        ...
+        return {"sent": True}          # kept as the task's result
+
+A job returns (done), raises (tried again later), raises `PermanentFailure` (dead at once), raises
+`RetryLater(seconds)`, or calls `run.skip("why")`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NoReturn, TypeVar
+
+from minutero.domain.new_task import check_name
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Skipped(Exception):  # noqa: N818 - a way to leave a job, not an error
+    """Raised by `Run.skip`; ends the run as skipped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a job knows of its run.
+
+    `key` is what to pass on downstream as idempotency key: it never changes over attempts, retries and
+    redeliveries. `attempt` counts from 1. `run_at` is when it was due, `scheduled_for` the nominal time.
+    """
+
+    task_id: str
+    key: str
+    attempt: int
+    run_at: datetime
+    scheduled_for: datetime
+    trigger: str
+    is_catch_up: bool
+    _remaining: Callable[[], float]
+
+    def remaining(self) -> float:
+        """Seconds until this attempt is ended from outside."""
+        return self._remaining()
+
+    def skip(self, why: str) -> NoReturn:
+        """Ends the run as skipped: nothing was to be done."""
+        raise Skipped(why)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A registered job."""
+
+    name: str
+    function: Callable[[Any, Run], Any]
+    result_required: bool = False
+
+
+class DuplicateJob(ValueError):
+    """Two functions want one name."""
+
+
+class JobRegistry:
+    """The jobs of one process, by name."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[str, Job] = {}
+
+    def add(self, job: Job) -> None:
+        """Registers a job. The same function again (its module was loaded twice) replaces itself."""
+        known = self._jobs.get(job.name)
+        if known is not None and _origin(known) != _origin(job):
+            raise DuplicateJob(
+                f"job {job.name!r} is registered by {_origin(known)} and by {_origin(job)}; rename one"
+            )
+        self._jobs[job.name] = job
+
+    def get(self, name: str) -> Job | None:
+        return self._jobs.get(name)
+
+    def names(self) -> frozenset[str]:
+        return frozenset(self._jobs)
+
+
+def _origin(job: Job) -> str:
+    return f"{job.function.__module__}.{job.function.__qualname__}"
+
+
+registry = JobRegistry()
+"""Where `job` registers; the worker runs what it finds here."""
+
+
+def job(
+    name: str, *, result_required: bool = False, into: JobRegistry = registry
+) -> Callable[[Function], Function]:
+    """Registers a function as the job `name`. With `result_required`, returning None is a failure.
+
+    Raises InvalidInput for a name that no task could have, DuplicateJob for one that is taken.
+    """
+
+    def register(function: Function) -> Function:
+        into.add(Job(check_name(name, "job"), function, result_required))
+        return function
+
+    return register

@@ -1,0 +1,294 @@
+"""The ports: what the services need of the world, one method a transition.
+
+Rules for everything behind a port:
+
+* One call is one atomic transition with one guard (a transaction where it touches two items).
+* Losing a race is a return value. `errors.Unavailable` means: no answer, the effect is unknown, ask again;
+  every method is written so that asking again does no harm.
+* Reads are consistent unless they say otherwise. A page is no snapshot of its bucket.
+* Time is an argument, in milliseconds.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol, TypeVar
+
+from minutero.domain.run import Outcome, RunRecord
+from minutero.domain.task import KeyRecord, OpenClaim, Place, Pointer, Task
+
+Argument = TypeVar("Argument")
+Answer = TypeVar("Answer")
+
+
+class Clock(Protocol):
+    """This process's clock."""
+
+    def now(self) -> int:
+        """Milliseconds since the epoch."""
+
+    def sleep(self, ms: int) -> None:
+        """Waits; only ever between two tries of the same call."""
+
+
+class Parallel(Protocol):
+    """Runs independent calls side by side, where the wiring allows it."""
+
+    def __call__(
+        self, call: Callable[[Argument], Answer], arguments: Iterable[Argument], /
+    ) -> list[Answer]:
+        """The answers in the order of the arguments."""
+
+
+class Claim(StrEnum):
+    """What became of the claim of one task."""
+
+    WON = "won"
+    LOST = "lost"
+    UNKNOWN = "unknown"
+    """Throttled, in conflict, or failed inside: ask again with the same claim id."""
+
+
+class Sent(StrEnum):
+    """What became of one message of a batch."""
+
+    SENT = "sent"
+    REFUSED = "refused"
+    """The sender's fault: it will never be taken."""
+    FAILED = "failed"
+    """The queue's fault: ask again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a bucket: what is `scheduled`, in due order, then the open claims.
+
+    `unreadable` are the sort keys of rows that make no sense. `next` is where the next page begins, None
+    at the end of the bucket.
+    """
+
+    scheduled: Sequence[Pointer]
+    open_claims: Sequence[OpenClaim]
+    unreadable: Sequence[str]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A dead run as listed: which, of what job, why and when."""
+
+    run_id: str
+    place: Place
+    job: str
+    tenant: str
+    reason: str
+    died_at: int
+    keep_until: int
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """From `since` on (milliseconds, margins included) tasks may lie in shards below `shards`."""
+
+    shards: int
+    since: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far a shard is settled: every bucket up to the minute `watermark`, and who works on it.
+
+    `first_minute` is the watermark it began with; `audited` names the last minute each look has seen.
+    """
+
+    shard: int
+    watermark: int
+    lease_owner: str = ""
+    lease_until: int = 0
+    first_minute: int = 0
+    audited: Mapping[str, int] = field(default_factory=dict)
+
+    def leased_to_another(self, owner: str, now: int) -> bool:
+        return self.lease_owner not in ("", owner) and self.lease_until >= now
+
+
+class TaskStore(Protocol):
+    """The Tasks table. The guard of each transition is a named constant beside its implementation."""
+
+    def put(self, task: Task) -> None:
+        """Create, unkeyed. Guard: nothing lies at the place. The id is fresh and random, so finding
+        something there means an answer was lost: it is ours, and all is well."""
+
+    def put_keyed(self, task: Task, key: KeyRecord, now: int) -> KeyRecord | None:
+        """Create and register the key, together. Guard: the key is free (never used, or expired).
+
+        None when stored; otherwise the record that holds the key, and nothing was written."""
+
+    def get_key(self, tenant: str, key: str, now: int) -> KeyRecord | None:
+        """What a living key stands for."""
+
+    def get(self, place: Place) -> Task | None:
+        """One task with its payload, wherever that lies."""
+
+    def get_many(self, pointers: Sequence[Pointer]) -> dict[Place, Task]:
+        """Up to 50 tasks with their payloads in one read; those that are not there are left out."""
+
+    def page(self, bucket: str, after: str | None = None) -> Page:
+        """One page of a bucket, from its begin or after the sort key `after`."""
+
+    def page_claimed(self, bucket: str, claim_id: str, after: str | None = None) -> Page:
+        """One page of the tasks of a bucket that are claimed under that very claim (as `scheduled`)."""
+
+    def open_claims(self, bucket: str) -> Sequence[OpenClaim]:
+        """All open claims of a bucket, oldest first, in a query of its own."""
+
+    def open_claim(self, claim: OpenClaim) -> None:
+        """Writes the note that a batch is about to be claimed."""
+
+    def close_claim(self, claim: OpenClaim) -> None:
+        """Deletes the note: every task of the batch is lost, sent or dead. Deleting twice is harmless."""
+
+    def claim(
+        self, places: Sequence[Place], claim_id: str, at: int, taken_from: str | None = None
+    ) -> list[Claim]:
+        """Up to 25 tasks, each on its own. Guard: `scheduled`; in a rescue: claimed under `taken_from`.
+
+        Finding the own claim id in the way is WON: an answer was lost."""
+
+    def mark_sent(self, place: Place, claim_id: str, at: int) -> bool:
+        """A near task its writer has sent. Guard: still `scheduled`; False when a tick came first."""
+
+    def bury(self, letter: DeadLetter) -> bool:
+        """Death without a message: finished run record, task state and dead-letter row, together.
+
+        Guard: the run never started and never ended. False when it did: then a worker has it."""
+
+    def bury_unreadable(self, place: Place, reason: str, at: int, keep_until: int) -> None:
+        """Takes a row that makes no sense out of the way and lists it as dead."""
+
+    def list_dead(self, letter: DeadLetter) -> bool:
+        """Lists a dead run. Guard: its outcome is dead; False when it was redriven or discarded."""
+
+    def page_dead(
+        self, day: str, shard: int, after: str | None = None
+    ) -> tuple[Sequence[DeadLetter], str | None]:
+        """One page of the runs that died on a UTC day (`2026-11-29`), oldest first."""
+
+
+class RunLedger(Protocol):
+    """The Runs table: the lock after SQS. One record a run, one owner an attempt."""
+
+    def start(
+        self, run_id: str, owner: str, now: int, until: int, keep_until: int
+    ) -> RunRecord:
+        """Starts an attempt and counts it. Guard: no record, or one whose attempt failed or ran out.
+
+        The record as it now is when started (its `owner` is ours), else as it was: finished, or running
+        under another owner. Finding one's own token there is one's own retry: started."""
+
+    def finish(self, run_id: str, owner: str, outcome: Outcome, now: int) -> bool:
+        """Ends a run. Guard: still ours (or ended by us before). False: overtaken, nothing written."""
+
+    def fail(self, run_id: str, owner: str, error: str, now: int) -> bool:
+        """Ends an attempt, keeping its error. Guard: still ours. False: overtaken, nothing written."""
+
+    def get(self, run_id: str) -> RunRecord | None:
+        """The record of a run."""
+
+
+class CursorStore(Protocol):
+    """The Cursors table: one row a shard."""
+
+    def get(self, shard: int) -> Cursor | None:
+        """The row of a shard, None before its first tick."""
+
+    def begin(self, shard: int, watermark: int) -> Cursor:
+        """Writes a shard's row, with its first watermark. Guard: there is none. The row as it is then."""
+
+    def lease(self, shard: int, owner: str, now: int, until: int) -> bool:
+        """Takes the shard. Guard: free, ours, or run out. False: another dispatcher has it."""
+
+    def advance(self, shard: int, owner: str, now: int, watermark: int, until: int) -> bool:
+        """Moves the watermark and keeps the lease until `until` (0: gives it back).
+
+        Guard: not backwards, and the shard free, ours, or run out."""
+
+    def audited(self, shard: int, look: str, minute: int) -> None:
+        """Notes how far a look of the audit has come. No guard: looking twice is harmless."""
+
+
+class SettingsStore(Protocol):
+    """The settings items: what all functions of a deployment must agree on."""
+
+    def growth(self) -> Sequence[Growth]:
+        """The shard counts in force, oldest first; empty before the first use."""
+
+    def grow(self, growth: Growth) -> None:
+        """Adds a larger shard count. Guard: larger than the last; losing means another has added it."""
+
+    def jobs(self) -> frozenset[str] | None:
+        """Names of the deployed jobs as their worker announced them; None before the first time."""
+
+    def announce_jobs(self, names: frozenset[str]) -> None:
+        """Stores the names of the jobs this worker has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A message to send: its pointer, `DelaySeconds`, and for the dead-letter queue the reason."""
+
+    pointer: Pointer
+    delay: int = 0
+    reason: str = ""
+
+
+class TaskQueue(Protocol):
+    """The tasks queue and its dead-letter queue."""
+
+    def send(self, messages: Sequence[Outgoing]) -> list[Sent]:
+        """Up to 10 messages in one request; what became of each."""
+
+    def send_dead(self, message: Outgoing) -> None:
+        """One message to the dead-letter queue."""
+
+
+class RunOnce(Protocol):
+    """The idempotent call around a job: start in the ledger, body, finish or fail in the ledger."""
+
+    def __call__(
+        self, run_id: str, until: int, keep_until: int, body: Callable[[int], Outcome], /
+    ) -> "RunResult":
+        """Calls `body(attempt)` if the run may start. An exception of the body fails the attempt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The run is over: by this call (`fresh`) or by an earlier one."""
+
+    outcome: Outcome
+    fresh: bool
+
+
+@dataclass(frozen=True, slots=True)
+class InProgress:
+    """Another attempt has the run until then, in milliseconds."""
+
+    until: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The attempt failed and the ledger knows."""
+
+    attempt: int
+    error: BaseException
+
+
+@dataclass(frozen=True, slots=True)
+class Overtaken:
+    """The attempt ran out of time and another took the run: nothing was written, nothing may be acknowledged."""
+
+
+RunResult = Finished | InProgress | Failed | Overtaken
+
+Job = Callable[..., Any]

@@ -1,0 +1,169 @@
+"""One tick over some shards: first what is due now, then the backlog, oldest first."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from minutero.domain.buckets import bucket_name, minute_of, minutes
+from minutero.domain.instants import MINUTE
+from minutero.domain.task import is_late_minute
+from minutero.domain.timing import Timing
+from minutero.errors import Unavailable
+from minutero.ports import Clock, Cursor, CursorStore, Growth, Parallel, TaskQueue, TaskStore
+from minutero.service.claim_batch import ClaimBatch, Tally
+from minutero.service.settle import is_settled
+from minutero.service.shards import first_watermark
+
+logger = logging.getLogger(__name__)
+
+SAVE_EVERY = 60 * MINUTE
+"""How far the watermark gets in a long catch-up before it is saved on the way."""
+
+
+@dataclass(slots=True)
+class ShardReport:
+    """What one tick did in one shard. `lag_ms`: how far the watermark is behind where it could be."""
+
+    shard: int
+    tally: Tally = field(default_factory=Tally)
+    pages_read: int = 0
+    lag_ms: int = 0
+    skipped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatcher:
+    """What a dispatcher works with; `owner` names it in leases."""
+
+    store: TaskStore
+    queue: TaskQueue
+    cursors: CursorStore
+    clock: Clock
+    timing: Timing
+    parallel: Parallel
+    owner: str
+
+    def tick(
+        self, shards: Sequence[int], growth: Sequence[Growth], deadline: int
+    ) -> list[ShardReport]:
+        """One report a shard. No new batch is begun after `deadline` (milliseconds).
+
+        A shard that cannot be served is reported and left to the next tick: it keeps no other waiting,
+        and what was begun in it lies under an open claim.
+        """
+        return [self._shard(shard, growth, deadline) for shard in shards]
+
+    def _shard(self, shard: int, growth: Sequence[Growth], deadline: int) -> ShardReport:
+        try:
+            cursor = self.cursors.get(shard) or self.cursors.begin(
+                shard, first_watermark(shard, growth)
+            )
+            if cursor.leased_to_another(self.owner, self.clock.now()):
+                return ShardReport(shard, skipped="leased to another dispatcher")
+            visit = Visit(self, cursor, deadline)
+            visit.run()
+        except Unavailable as error:
+            logger.warning("shard %d is left to the next tick: %s", shard, error)
+            return ShardReport(shard, skipped=f"unavailable: {error}")
+        return visit.report
+
+
+class Visit:
+    """One dispatcher's work on one shard in one tick."""
+
+    def __init__(self, dispatcher: Dispatcher, cursor: Cursor, deadline: int) -> None:
+        self._d = dispatcher
+        self._shard = cursor.shard
+        self._watermark = self._saved = cursor.watermark
+        self._deadline = deadline
+        self._leased = False
+        self._batch = ClaimBatch(dispatcher, self._time_is_up)
+        self.report = ShardReport(cursor.shard, self._batch.tally)
+
+    def run(self) -> None:
+        """[now - look-back, now + look-ahead] first, so that an outage is caught up without starving what
+        is due now; then the backlog from the watermark."""
+        now = self._d.clock.now()
+        if self._due_now(now):
+            self._backlog(now)
+        if self._leased or self._watermark > self._saved:
+            self._save(lease_until=0)
+        settleable = minute_of(now - self._d.timing.settle_grace) - MINUTE
+        self.report.lag_ms = max(0, settleable - self._watermark)
+
+    def _due_now(self, now: int) -> bool:
+        timing = self._d.timing
+        return all(
+            self._serve(minute) is not _STOP
+            for minute in minutes(now - timing.look_back, now + timing.look_ahead)
+        )
+
+    def _backlog(self, now: int) -> None:
+        """The watermark moves over settled buckets only, and over none behind one that is not; the
+        buckets behind that one are served all the same."""
+        timing = self._d.timing
+        contiguous = True
+        for minute in minutes(self._watermark + MINUTE, now - timing.look_back - MINUTE):
+            served = _STOP if self._time_is_up() else self._serve(minute)
+            if served is _STOP:
+                return
+            contiguous = contiguous and is_late_minute(minute, now, timing.settle_grace)
+            contiguous = contiguous and is_settled(
+                self._d.store, bucket_name(minute, self._shard), pass_was_clean=served is _CLEAN
+            )
+            if contiguous:
+                self._watermark = minute
+                if minute - self._saved >= SAVE_EVERY and not self._save(self._new_lease()):
+                    return
+
+    def _serve(self, minute: int) -> str:
+        """One pass over a bucket: claims and sends what is scheduled, rescues what was left behind."""
+        bucket = bucket_name(minute, self._shard)
+        served = _CLEAN
+        after: str | None = None
+        while True:
+            page = self._d.store.page(bucket, after)
+            self.report.pages_read += 1
+            abandoned = [claim for claim in page.open_claims if self._batch.is_rescuable(claim)]
+            if page.scheduled or page.unreadable or abandoned:
+                if self._time_is_up() or not self._lease():
+                    return _STOP
+                served = _DIRTY
+            if page.scheduled:
+                self._batch.claim_and_send(bucket, page.scheduled)
+            self._batch.bury_unreadable(bucket, page.unreadable)
+            for claim in abandoned:
+                self._batch.rescue(claim)
+            if page.next is None:
+                return served
+            after = page.next
+
+    def _lease(self) -> bool:
+        """Taken with the first work found, so that an idle tick writes nothing for it."""
+        if not self._leased:
+            self._leased = self._d.cursors.lease(
+                self._shard, self._d.owner, self._d.clock.now(), self._new_lease()
+            )
+            if not self._leased:
+                self.report.skipped = "another dispatcher took the shard meanwhile"
+        return self._leased
+
+    def _new_lease(self) -> int:
+        return self._d.clock.now() + self._d.timing.shard_lease
+
+    def _save(self, lease_until: int) -> bool:
+        now = self._d.clock.now()
+        saved = self._d.cursors.advance(
+            self._shard, self._d.owner, now, self._watermark, lease_until
+        )
+        if saved:
+            self._saved, self._leased = self._watermark, lease_until > 0
+        return saved
+
+    def _time_is_up(self) -> bool:
+        return self._d.clock.now() >= self._deadline
+
+
+_CLEAN = "nothing scheduled, all read"
+_DIRTY = "served"
+_STOP = "no time left, or the shard lost"

@@ -1,0 +1,159 @@
+"""Run a task: what the worker does with one message."""
+
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+
+from minutero.domain.instants import SECOND
+from minutero.domain.retry import backoff
+from minutero.domain.run import Ending, Outcome, short, succeeded
+from minutero.domain.task import Pointer, Task, delay_seconds
+from minutero.domain.timing import Timing
+from minutero.errors import PermanentFailure, RetryLater
+from minutero.jobs import Job, JobRegistry, Run, Skipped
+from minutero.ports import (
+    Clock,
+    Failed,
+    Finished,
+    InProgress,
+    Outgoing,
+    RunOnce,
+    RunResult,
+    Sent,
+    TaskQueue,
+)
+
+logger = logging.getLogger(__name__)
+
+ATTEMPTS_SPENT = "attempts spent; the last one was started and never told its end"
+
+
+class Verdict(StrEnum):
+    """What became of a message. All but KEPT are acknowledged."""
+
+    ENDED = "ended"
+    """The run ended here."""
+    KNOWN = "known"
+    """The run had ended before: a duplicate."""
+    RESENT = "resent"
+    """It comes again later: early, in progress, or to be retried."""
+    ORPHAN = "orphan"
+    """There is no such task any more."""
+    KEPT = "kept"
+    """Left to its visibility time-out, after which SQS delivers it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Execute:
+    """Runs one message's task. `chance` gives numbers from 0 to 1, for the jitter of retries."""
+
+    queue: TaskQueue
+    run_once: RunOnce
+    jobs: JobRegistry
+    clock: Clock
+    timing: Timing
+    chance: Callable[[], float]
+
+    def __call__(self, pointer: Pointer, task: Task | None, deadline: int) -> Verdict:
+        """One delivery. `deadline`: when this process will be ended, in milliseconds.
+
+        Raises Unavailable: the message must then be kept.
+        """
+        if task is None:
+            # Moved away and run there, or past its retention: no promise is left to keep.
+            logger.warning("no task at %s, message dropped", pointer.place)
+            return Verdict.ORPHAN
+        now = self.clock.now()
+        due = max(task.run_at, pointer.due)
+        if due > now:
+            # By this worker's own clock: nothing starts early, whatever a queue or another clock did.
+            return self._resend(pointer, due - now)
+        result = self.run_once(
+            task.run_id,
+            deadline + self.timing.run_margin,
+            (now + self.timing.retention) // SECOND,
+            lambda attempt: self._attempt(task, attempt, deadline),
+        )
+        return self._conclude(pointer, task, result)
+
+    def _attempt(self, task: Task, attempt: int, deadline: int) -> Outcome:
+        """One attempt, inside the idempotent call. What is final is returned, a failure that may be tried
+        again is raised."""
+        now = self.clock.now()
+        if attempt > task.max_attempts:
+            return Outcome(Ending.DEAD, reason=ATTEMPTS_SPENT)
+        if attempt == 1 and task.expires_at is not None and now > task.expires_at:
+            return Outcome(Ending.EXPIRED, reason=f"due {now - task.run_at} ms before its first start")
+        job = self.jobs.get(task.job)
+        if job is None:
+            return self._unless_spent(
+                task, attempt, LookupError(f"no job named {task.job!r} is deployed")
+            )
+        try:
+            return _call(job, task, self._run(task, attempt, deadline))
+        except Skipped as skipped:
+            return Outcome(Ending.SKIPPED, reason=str(skipped))
+        except PermanentFailure as failure:
+            return Outcome(Ending.DEAD, reason=short(failure))
+        except Exception as error:  # noqa: BLE001 - whatever a user's job raises is a failed attempt
+            return self._unless_spent(task, attempt, error)
+
+    def _unless_spent(self, task: Task, attempt: int, error: Exception) -> Outcome:
+        if attempt >= task.max_attempts:
+            return Outcome(Ending.DEAD, reason=short(error))
+        raise error
+
+    def _run(self, task: Task, attempt: int, deadline: int) -> Run:
+        due = datetime.fromtimestamp(task.run_at / SECOND, UTC)
+        return Run(
+            task_id=task.task_id,
+            key=task.task_id,
+            attempt=attempt,
+            run_at=due,
+            scheduled_for=due,
+            trigger="task",
+            is_catch_up=False,
+            _remaining=lambda: max(0, deadline - self.clock.now()) / SECOND,
+        )
+
+    def _conclude(self, pointer: Pointer, task: Task, result: RunResult) -> Verdict:
+        match result:
+            case Finished(outcome, fresh):
+                if outcome.ending is Ending.DEAD:
+                    # Also when it was found dead: whoever ended it may have crashed before this line.
+                    self.queue.send_dead(Outgoing(pointer, reason=outcome.reason))
+                return Verdict.ENDED if fresh else Verdict.KNOWN
+            case InProgress(until):
+                # Never merely acknowledged: the attempt that has it may have crashed.
+                return self._resend(pointer, until - self.clock.now())
+            case Failed(attempt, error):
+                logger.info("attempt %d of run %s failed: %s", attempt, task.run_id, short(error))
+                return self._resend(pointer, self._pause(attempt, error))
+            case _:
+                logger.warning("run %s was overtaken after its time-out", task.run_id)
+                return Verdict.KEPT
+
+    def _pause(self, attempt: int, error: BaseException) -> int:
+        if isinstance(error, RetryLater):
+            return int(error.seconds * SECOND)
+        return backoff(attempt, self.chance())
+
+    def _resend(self, pointer: Pointer, pause: int) -> Verdict:
+        """Sent again, due `pause` milliseconds from now, then acknowledged: receive counts stay honest and
+        nothing sits in flight. A crash in between makes two messages of one, and the run record takes only
+        one. A pause beyond SQS's 15 minutes takes several hops."""
+        now = self.clock.now()
+        later = replace(pointer, due=now + max(0, pause))
+        sent = self.queue.send([Outgoing(later, delay_seconds(later.due, now))])
+        return Verdict.RESENT if sent == [Sent.SENT] else Verdict.KEPT
+
+
+def _call(job: Job, task: Task, run: Run) -> Outcome:
+    payload = None if task.payload is None else json.loads(task.payload)
+    result = job.function(payload, run)
+    if result is None and job.result_required:
+        raise ValueError(f"job {job.name!r} returned nothing, and its result is required")
+    return succeeded(result)

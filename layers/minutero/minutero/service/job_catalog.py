@@ -1,0 +1,42 @@
+"""Which jobs are deployed, as a writer sees it."""
+
+from collections.abc import Callable
+
+from minutero.domain.instants import MINUTE, SECOND
+from minutero.ports import SettingsStore
+
+ASK_AGAIN_AFTER = 5 * SECOND
+
+
+class JobCatalog:
+    """The names the worker announced, read at most once a minute; an unknown name is looked up afresh.
+
+    `ask_worker` makes the worker announce its jobs now. It is only called for a name that is not known, so
+    that a broken worker keeps nobody from adding tasks, and at most every 5 s, so that a client which sends
+    unknown names does not keep the worker busy.
+    """
+
+    def __init__(self, settings: SettingsStore, ask_worker: Callable[[], None] | None = None) -> None:
+        self._settings = settings
+        self._ask_worker = ask_worker
+        self._names: frozenset[str] = frozenset()
+        self._read_at = 0
+        self._asked_at = 0
+
+    def has(self, job: str, now: int) -> bool:
+        """True when the job is deployed."""
+        return job in self.names(now) or job in self._fresh_names(now)
+
+    def names(self, now: int) -> frozenset[str]:
+        """Names of the deployed jobs; empty when no worker could be asked."""
+        if not self._names or now - self._read_at >= MINUTE:
+            self._names, self._read_at = self._settings.jobs() or frozenset(), now
+        return self._names or self._fresh_names(now)
+
+    def _fresh_names(self, now: int) -> frozenset[str]:
+        if self._ask_worker is None or now - self._asked_at < ASK_AGAIN_AFTER:
+            return self._names
+        self._asked_at = now
+        self._ask_worker()
+        self._names, self._read_at = self._settings.jobs() or frozenset(), now
+        return self._names

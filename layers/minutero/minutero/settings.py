@@ -1,0 +1,71 @@
+"""Settings of a deployment, read from the environment that template.yaml sets."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from minutero.domain.instants import DAY, MINUTE, SECOND
+from minutero.domain.timing import Timing
+from minutero.errors import SettingsError
+
+PREFIX = "MINUTERO_"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Names of the deployment's resources, its shard count and its times."""
+
+    tasks_table: str
+    schedules_table: str
+    cursors_table: str
+    runs_table: str
+    tasks_queue_url: str
+    dead_letter_queue_url: str
+    worker_function: str
+    dispatcher_function: str
+    shards: int
+    timing: Timing
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> "Settings":
+        """Raises SettingsError, which names each variable that is missing or makes no sense."""
+        read = _Reader(environment)
+        settings = {
+            name: read.text(name)
+            for name in (
+                "tasks_table",
+                "schedules_table",
+                "cursors_table",
+                "runs_table",
+                "tasks_queue_url",
+                "dead_letter_queue_url",
+                "worker_function",
+                "dispatcher_function",
+            )
+        }
+        shards = read.whole("shards", 8)
+        look_ahead = read.whole("look_ahead_minutes", 3) * MINUTE
+        worker_timeout = read.whole("worker_timeout_seconds", 60) * SECOND
+        retention = read.whole("retention_days", 30) * DAY
+        if read.wrong:
+            raise SettingsError("; ".join(read.wrong))
+        timing = Timing(look_ahead=look_ahead, worker_timeout=worker_timeout, retention=retention)
+        return cls(**settings, shards=shards, timing=timing)
+
+
+class _Reader:
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self.wrong: list[str] = []
+
+    def text(self, name: str) -> str:
+        value = self._environment.get(PREFIX + name.upper(), "")
+        if not value:
+            self.wrong.append(f"{PREFIX}{name.upper()} is not set")
+        return value
+
+    def whole(self, name: str, default: int) -> int:
+        text = self._environment.get(PREFIX + name.upper()) or str(default)
+        if text.isdecimal() and int(text) > 0:
+            return int(text)
+        self.wrong.append(f"{PREFIX}{name.upper()} must be a whole number above 0, not {text!r}")
+        return default

@@ -1,0 +1,96 @@
+"""The run ledger in memory, and the idempotent call over any ledger."""
+
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+
+from minutero.domain.run import Attempt, Outcome, RunRecord, short
+from minutero.ports import (
+    Clock,
+    Failed,
+    Finished,
+    InProgress,
+    Overtaken,
+    RunLedger,
+    RunResult,
+)
+
+
+class MemoryRunLedger:
+    """`RunLedger` over a dict. `keep_until` holds each record's end of retention, in seconds."""
+
+    def __init__(self) -> None:
+        self.records: dict[str, RunRecord] = {}
+        self.keep_until: dict[str, int] = {}
+
+    def living(self, run_id: str, now: int) -> RunRecord | None:
+        """The record, unless its retention has passed (DynamoDB deletes it some time after)."""
+        if self.keep_until.get(run_id, 0) * 1000 < now:
+            return None
+        return self.records.get(run_id)
+
+    def start(
+        self, run_id: str, owner: str, now: int, until: int, keep_until: int
+    ) -> RunRecord:
+        known = self.living(run_id, now)
+        if known is None:
+            known = RunRecord(run_id, attempts=0, in_progress_until=0)
+        elif known.outcome is not None or known.owner == owner or known.is_running(now):
+            return known
+        started = replace(
+            known,
+            attempts=known.attempts + 1,
+            in_progress_until=until,
+            owner=owner,
+            started_at=now if known.started_at is None else known.started_at,
+        )
+        self.records[run_id] = started
+        self.keep_until[run_id] = keep_until
+        return started
+
+    def finish(self, run_id: str, owner: str, outcome: Outcome, now: int) -> bool:
+        known = self.records.get(run_id)
+        if known is None or known.owner != owner:
+            return False
+        if known.outcome is None:
+            self.records[run_id] = replace(known, outcome=outcome, finished_at=now)
+        return True
+
+    def fail(self, run_id: str, owner: str, error: str, now: int) -> bool:
+        known = self.records.get(run_id)
+        if known is None or known.owner != owner or known.outcome is not None:
+            return False
+        failures = known.failures
+        if known.in_progress_until != 0:
+            failures = (*failures, Attempt(known.attempts, now, error))
+        self.records[run_id] = replace(known, in_progress_until=0, failures=failures)
+        return True
+
+    def get(self, run_id: str) -> RunRecord | None:
+        return self.records.get(run_id)
+
+
+class LedgerRunOnce:
+    """`RunOnce` over any ledger, as the Powertools one does it, with nothing else around it."""
+
+    def __init__(self, ledger: RunLedger, clock: Clock) -> None:
+        self._ledger = ledger
+        self._clock = clock
+
+    def __call__(
+        self, run_id: str, until: int, keep_until: int, body: Callable[[int], Outcome], /
+    ) -> RunResult:
+        owner = secrets.token_hex(8)
+        record = self._ledger.start(run_id, owner, self._clock.now(), until, keep_until)
+        if record.outcome is not None:
+            return Finished(record.outcome, fresh=False)
+        if record.owner != owner:
+            return InProgress(record.in_progress_until)
+        try:
+            outcome = body(record.attempts)
+        except Exception as error:  # noqa: BLE001 - whatever a job raises is a failed attempt
+            known = self._ledger.fail(run_id, owner, short(error), self._clock.now())
+            return Failed(record.attempts, error) if known else Overtaken()
+        if not self._ledger.finish(run_id, owner, outcome, self._clock.now()):
+            return Overtaken()
+        return Finished(outcome, fresh=True)

@@ -1,0 +1,168 @@
+"""The Tasks table in memory."""
+
+from bisect import bisect_right, insort
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from minutero.domain.buckets import CLAIM_PREFIX, claim_sort_key
+from minutero.domain.run import Ending, Outcome, RunRecord
+from minutero.domain.task import KeyRecord, OpenClaim, Place, Pointer, State, Task
+from minutero.ports import Claim, DeadLetter, Page
+from minutero.testing.memory_ledger import MemoryRunLedger
+
+PAGE = 500
+
+
+class MemoryTaskStore:
+    """`TaskStore` over dicts: per bucket the items by sort key, and the sort keys in order."""
+
+    def __init__(self, ledger: MemoryRunLedger, page: int = PAGE) -> None:
+        self._ledger = ledger
+        self._page = page
+        self.buckets: dict[str, dict[str, Task | OpenClaim]] = {}
+        self._order: dict[str, list[str]] = {}
+        self.keys: dict[tuple[str, str], KeyRecord] = {}
+        self.letters: dict[str, DeadLetter] = {}
+
+    # --- tasks
+
+    def put(self, task: Task) -> None:
+        if self._find(task.place) is None:
+            self._write(task.place, task)
+
+    def put_keyed(self, task: Task, key: KeyRecord, now: int) -> KeyRecord | None:
+        holder = self.get_key(key.tenant, key.key, now)
+        if holder is not None:
+            return None if holder.task_id == task.task_id else holder
+        self.keys[key.tenant, key.key] = key
+        self._write(task.place, task)
+        return None
+
+    def get_key(self, tenant: str, key: str, now: int) -> KeyRecord | None:
+        holder = self.keys.get((tenant, key))
+        return holder if holder is not None and holder.keep_until * 1000 >= now else None
+
+    def get(self, place: Place) -> Task | None:
+        item = self._find(place)
+        return item if isinstance(item, Task) else None
+
+    def get_many(self, pointers: Sequence[Pointer]) -> dict[Place, Task]:
+        found = ((pointer.place, self.get(pointer.place)) for pointer in pointers)
+        return {place: task for place, task in found if task is not None}
+
+    def mark_sent(self, place: Place, claim_id: str, at: int) -> bool:
+        return self._claim_one(place, claim_id, at, _is_scheduled) is Claim.WON
+
+    # --- buckets
+
+    def page(self, bucket: str, after: str | None = None) -> Page:
+        return self._read_page(bucket, after, _is_scheduled)
+
+    def page_claimed(self, bucket: str, claim_id: str, after: str | None = None) -> Page:
+        return self._read_page(bucket, after, lambda task: _is_claimed_under(task, claim_id))
+
+    def open_claims(self, bucket: str) -> Sequence[OpenClaim]:
+        return self._read_page(bucket, CLAIM_PREFIX, _is_scheduled).open_claims
+
+    def open_claim(self, claim: OpenClaim) -> None:
+        self._write(_place_of_claim(claim), claim)
+
+    def close_claim(self, claim: OpenClaim) -> None:
+        place = _place_of_claim(claim)
+        if self.buckets.get(place.bucket, {}).pop(place.sk, None) is not None:
+            self._order[place.bucket].remove(place.sk)
+
+    def claim(
+        self, places: Sequence[Place], claim_id: str, at: int, taken_from: str | None = None
+    ) -> list[Claim]:
+        def may_take(task: Task) -> bool:
+            return _is_scheduled(task) if taken_from is None else _is_claimed_under(task, taken_from)
+
+        return [self._claim_one(place, claim_id, at, may_take) for place in places]
+
+    # --- dead letters
+
+    def bury(self, letter: DeadLetter) -> bool:
+        if self._ledger.living(letter.run_id, letter.died_at) is not None:
+            return False
+        self._ledger.records[letter.run_id] = RunRecord(
+            letter.run_id,
+            attempts=0,
+            in_progress_until=0,
+            outcome=Outcome(Ending.DEAD, reason=letter.reason),
+            finished_at=letter.died_at,
+        )
+        self._ledger.keep_until[letter.run_id] = letter.keep_until
+        task = self.get(letter.place)
+        if task is not None:
+            self._write(task.place, replace(task, state=State.DEAD))
+        self.letters[letter.run_id] = letter
+        return True
+
+    def bury_unreadable(self, place: Place, reason: str, at: int, keep_until: int) -> None:
+        self.buckets[place.bucket].pop(place.sk)
+        self._order[place.bucket].remove(place.sk)
+        self.letters[place.sk] = DeadLetter(place.sk, place, "", "", reason, at, keep_until)
+
+    def list_dead(self, letter: DeadLetter) -> bool:
+        record = self._ledger.get(letter.run_id)
+        if record is None or record.outcome is None or record.outcome.ending is not Ending.DEAD:
+            return False
+        self.letters[letter.run_id] = letter
+        return True
+
+    def page_dead(
+        self, day: str, shard: int, after: str | None = None
+    ) -> tuple[Sequence[DeadLetter], str | None]:
+        raise NotImplementedError
+
+    # --- the parts
+
+    def _find(self, place: Place) -> Task | OpenClaim | None:
+        return self.buckets.get(place.bucket, {}).get(place.sk)
+
+    def _write(self, place: Place, item: Task | OpenClaim) -> None:
+        bucket = self.buckets.setdefault(place.bucket, {})
+        if place.sk not in bucket:
+            insort(self._order.setdefault(place.bucket, []), place.sk)
+        bucket[place.sk] = item
+
+    def _claim_one(
+        self, place: Place, claim_id: str, at: int, may_take: Callable[[Task], bool]
+    ) -> Claim:
+        task = self.get(place)
+        if task is None:
+            return Claim.LOST
+        if _is_claimed_under(task, claim_id):
+            return Claim.WON
+        if not may_take(task):
+            return Claim.LOST
+        self._write(place, task.claimed(claim_id, at))
+        return Claim.WON
+
+    def _read_page(
+        self, bucket: str, after: str | None, wanted: Callable[[Task], bool]
+    ) -> Page:
+        order = self._order.get(bucket, [])
+        start = 0 if after is None else bisect_right(order, after)
+        sort_keys = order[start : start + self._page]
+        items: Iterable[Task | OpenClaim] = [self.buckets[bucket][sk] for sk in sort_keys]
+        more = len(order) > start + self._page
+        return Page(
+            [item.pointer for item in items if isinstance(item, Task) and wanted(item)],
+            [item for item in items if isinstance(item, OpenClaim)],
+            [],
+            sort_keys[-1] if more else None,
+        )
+
+
+def _is_scheduled(task: Task) -> bool:
+    return task.state is State.SCHEDULED
+
+
+def _is_claimed_under(task: Task, claim_id: str) -> bool:
+    return task.state is State.CLAIMED and task.claim_id == claim_id
+
+
+def _place_of_claim(claim: OpenClaim) -> Place:
+    return Place(claim.bucket, claim_sort_key(claim.opened_at, claim.claim_id))
