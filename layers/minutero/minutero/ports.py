@@ -87,6 +87,21 @@ class DeadLetter:
 
 
 @dataclass(frozen=True, slots=True)
+class Move:
+    """A task as it lies now and as it shall lie. `token` marks the run record that the move closes.
+
+    `redrives` is the dead letter that a redrive takes back, None for a reschedule or a run-now.
+    """
+
+    task: Task
+    to: Task
+    token: str
+    at: int
+    keep_until: int
+    redrives: DeadLetter | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Growth:
     """From `since` on (milliseconds, margins included) tasks may lie in shards below `shards`."""
 
@@ -158,10 +173,25 @@ class TaskStore(Protocol):
     def mark_sent(self, place: Place, claim_id: str, at: int) -> bool:
         """A near task its writer has sent. Guard: still `scheduled`; False when a tick came first."""
 
+    def cancel(self, task: Task, at: int, keep_until: int) -> RunRecord:
+        """Ends a run as cancelled and its task with it, in one transaction over both tables.
+
+        Guard: the run may start (`RunLedger.start` has the same), so that a cancel and a start meet at one
+        lock. The record as it then is: cancelled (by this call or before), or what stands in the way."""
+
+    def move(self, move: Move) -> RunRecord | None:
+        """Ends a run as superseded and puts its task at another place under the next run number, with the
+        forwarding address at the first place; the place left is deleted unless it is the first. One
+        transaction; the ends of retention of payload and key follow.
+
+        Guard: the run may start; for a redrive: its outcome is dead, and its dead-letter row goes too.
+        None when moved (finding the own token in the record is one's own retry: moved), else the record
+        that stands in the way."""
+
     def bury(self, letter: DeadLetter) -> bool:
         """Death without a message: finished run record, task state and dead-letter row, together.
 
-        Guard: the run never started and never ended. False when it did: then a worker has it."""
+        Guard: the run may start. False when it may not: then a worker has it, or it is over."""
 
     def bury_unreadable(self, place: Place, reason: str, at: int, keep_until: int) -> None:
         """Takes a row that makes no sense out of the way and lists it as dead."""
@@ -191,6 +221,10 @@ class RunLedger(Protocol):
 
     def fail(self, run_id: str, owner: str, error: str, now: int) -> bool:
         """Ends an attempt, keeping its error. Guard: still ours. False: overtaken, nothing written."""
+
+    def close(self, run_id: str, outcome: Outcome, now: int, keep_until: int) -> RunRecord:
+        """Ends a run that nobody is running. Guard: it may start. The record as it then is: ended (by this
+        call or before), or running."""
 
     def get(self, run_id: str) -> RunRecord | None:
         """The record of a run."""

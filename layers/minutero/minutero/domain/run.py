@@ -97,5 +97,9 @@ class RunRecord:
     finished_at: int | None = None
     failures: tuple[Attempt, ...] = ()
 
+    def may_start(self, now: int) -> bool:
+        """Nobody runs it and it is not over: a start, a cancel or a move may have it, whoever is first."""
+        return self.outcome is None and self.in_progress_until < now
+
     def is_running(self, now: int) -> bool:
         return self.outcome is None and self.in_progress_until >= now

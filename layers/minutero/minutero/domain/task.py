@@ -109,7 +109,11 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One stored piece of work. Times in milliseconds; `keep_until` in seconds, as DynamoDB's TTL wants."""
+    """One stored piece of work. Times in milliseconds; `keep_until` in seconds, as DynamoDB's TTL wants.
+
+    `moved_to` is the forwarding address, at the first place of a task that lies elsewhere now.
+    `attempts_before` counts those of earlier runs of a task that its own worker moved.
+    """
 
     task_id: str
     run_no: int
@@ -128,6 +132,7 @@ class Task:
     claim_id: str = ""
     claimed_at: int | None = None
     moved_to: Place | None = None
+    attempts_before: int = 0
 
     @property
     def run_id(self) -> str:
@@ -143,6 +148,23 @@ class Task:
         if self.expires_after_seconds is None:
             return None
         return self.run_at + self.expires_after_seconds * SECOND
+
+    def moved(self, run_at: int, now: int, retention: int, attempts_before: int = 0) -> "Task":
+        """The same task under its next run number, at the place of max(`run_at`, now): nothing is ever
+        put behind a watermark."""
+        run_no = self.run_no + 1
+        return replace(
+            self,
+            run_no=run_no,
+            place=place_of(self.task_id, run_no, max(run_at, now)),
+            run_at=run_at,
+            keep_until=(max(run_at, now) + retention) // SECOND,
+            state=State.SCHEDULED,
+            claim_id="",
+            claimed_at=None,
+            moved_to=None,
+            attempts_before=attempts_before,
+        )
 
     def claimed(self, claim_id: str, at: int) -> "Task":
         """The same task as a claim leaves it."""

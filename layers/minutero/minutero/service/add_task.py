@@ -1,28 +1,17 @@
 """Add a task: store it, and send it at once if it is near."""
 
-import logging
 from dataclasses import dataclass
 
 from minutero.domain.instants import SECOND
 from minutero.domain.new_task import INLINE_PAYLOAD_LIMIT, NewTask
-from minutero.domain.task import (
-    KeyRecord,
-    Task,
-    delay_seconds,
-    first_place,
-    is_near,
-    new_task_id,
-)
+from minutero.domain.task import KeyRecord, Task, first_place, new_task_id
 from minutero.domain.timing import Timing
-from minutero.errors import KeyConflict, Unavailable, UnknownJob
-from minutero.ports import Clock, Outgoing, Sent, TaskQueue, TaskStore
+from minutero.errors import KeyConflict, UnknownJob
+from minutero.ports import Clock, TaskQueue, TaskStore
+from minutero.service.find_task import find_task
 from minutero.service.job_catalog import JobCatalog
+from minutero.service.send_near import SendNear
 from minutero.service.shards import Shards
-
-logger = logging.getLogger(__name__)
-
-NEAR = "near"
-"""The claim id of a task its writer sent: no open claim has this name, so no rescue ever takes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +35,7 @@ class AddTask:
         timing: Timing,
     ) -> None:
         self._store = store
-        self._queue = queue
+        self._send_near = SendNear(store, queue, clock, timing)
         self._shards = shards
         self._jobs = jobs
         self._clock = clock
@@ -67,32 +56,12 @@ class AddTask:
                 return self._made_before(new.key, holder, body_hash)
         else:
             self._store.put(task)
-        return Added(self._send_if_near(task), created=True)
+        return Added(self._send_near(task), created=True)
 
     def _made_before(self, key: str, holder: KeyRecord, body_hash: str) -> Added:
         if holder.body_hash != body_hash:
             raise KeyConflict(key, holder.task_id)
-        task = self._store.get(first_place(holder.task_id))
-        if task is None:
-            raise Unavailable(f"the task of key {key!r} is just expiring; send the request again later")
-        return Added(task, created=False)
-
-    def _send_if_near(self, task: Task) -> Task:
-        """A crash anywhere in here leaves a `scheduled` task in a bucket that is not settled yet: the next
-        tick sends it. A tick that comes between sends it too, and the run record takes only one."""
-        now = self._clock.now()
-        if not is_near(task.run_at, now, self._timing.look_ahead):
-            return task
-        message = Outgoing(task.pointer, delay_seconds(task.run_at, now))
-        try:
-            if self._queue.send([message]) != [Sent.SENT]:
-                return task
-            if self._store.mark_sent(task.place, NEAR, now):
-                return task.claimed(NEAR, now)
-        except Unavailable as error:
-            # The task is stored, and that is what the answer promises.
-            logger.info("near task %s is left to the next tick: %s", task.task_id, error)
-        return task
+        return Added(find_task(self._store, holder.task_id), created=False)
 
 
 def new_task(new: NewTask, now: int, shards: int, retention: int) -> Task:

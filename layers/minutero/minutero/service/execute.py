@@ -2,13 +2,14 @@
 
 import json
 import logging
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 
 from minutero.domain.instants import SECOND
-from minutero.domain.retry import backoff
+from minutero.domain.retry import LONGEST_DELAY, backoff
 from minutero.domain.run import Ending, Outcome, short, succeeded
 from minutero.domain.task import Pointer, Task, delay_seconds
 from minutero.domain.timing import Timing
@@ -19,11 +20,13 @@ from minutero.ports import (
     Failed,
     Finished,
     InProgress,
+    Move,
     Outgoing,
     RunOnce,
     RunResult,
     Sent,
     TaskQueue,
+    TaskStore,
 )
 
 logger = logging.getLogger(__name__)
@@ -50,6 +53,7 @@ class Verdict(StrEnum):
 class Execute:
     """Runs one message's task. `chance` gives numbers from 0 to 1, for the jitter of retries."""
 
+    store: TaskStore
     queue: TaskQueue
     run_once: RunOnce
     jobs: JobRegistry
@@ -83,6 +87,7 @@ class Execute:
         """One attempt, inside the idempotent call. What is final is returned, a failure that may be tried
         again is raised."""
         now = self.clock.now()
+        attempt += task.attempts_before
         if attempt > task.max_attempts:
             return Outcome(Ending.DEAD, reason=ATTEMPTS_SPENT)
         if attempt == 1 and task.expires_at is not None and now > task.expires_at:
@@ -131,7 +136,7 @@ class Execute:
                 return self._resend(pointer, until - self.clock.now())
             case Failed(attempt, error):
                 logger.info("attempt %d of run %s failed: %s", attempt, task.run_id, short(error))
-                return self._resend(pointer, self._pause(attempt, error))
+                return self._retry(pointer, task, attempt, self._pause(attempt, error))
             case _:
                 logger.warning("run %s was overtaken after its time-out", task.run_id)
                 return Verdict.KEPT
@@ -140,6 +145,18 @@ class Execute:
         if isinstance(error, RetryLater):
             return int(error.seconds * SECOND)
         return backoff(attempt, self.chance())
+
+    def _retry(self, pointer: Pointer, task: Task, attempt: int, pause: int) -> Verdict:
+        """Beyond SQS's longest delay the task is moved, its attempts carried over; the attempt's failure
+        is in the ledger, so the move closes a run that nobody has."""
+        if pause <= LONGEST_DELAY:
+            return self._resend(pointer, pause)
+        now = self.clock.now()
+        to = task.moved(now + pause, now, self.timing.retention, task.attempts_before + attempt)
+        keep_until = (now + self.timing.retention) // SECOND
+        token = secrets.token_hex(8)
+        blocking = self.store.move(Move(task, to, token, now, keep_until))
+        return Verdict.RESENT if blocking is None else Verdict.KEPT
 
     def _resend(self, pointer: Pointer, pause: int) -> Verdict:
         """Sent again, due `pause` milliseconds from now, then acknowledged: receive counts stay honest and

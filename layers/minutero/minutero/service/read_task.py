@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from minutero.domain.lifecycle import Status, status_of
 from minutero.domain.run import RunRecord
-from minutero.domain.task import Task, first_place
-from minutero.errors import NotFound
+from minutero.domain.task import Task
 from minutero.ports import Clock, RunLedger, TaskStore
+from minutero.service.find_task import find_task
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,6 @@ class ReadTask:
 
     def __call__(self, task_id: str) -> TaskView:
         """Raises NotFound for an id of no task, or of none any more."""
-        try:
-            place = first_place(task_id)
-        except (ValueError, OverflowError):
-            raise NotFound(f"{task_id[:80]!r} is not the id of a task; ids come from adding one") from None
-        task = self.store.get(place)
-        if task is not None and task.moved_to is not None:
-            task = self.store.get(task.moved_to) or task
-        if task is None:
-            raise NotFound(f"no task {task_id}; it was never added, or its retention has passed")
+        task = find_task(self.store, task_id)
         run = self.ledger.get(task.run_id)
         return TaskView(task, run, status_of(task, run, self.clock.now()))

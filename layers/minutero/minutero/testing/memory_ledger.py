@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Callable
 from dataclasses import replace
 
-from minutero.domain.run import Attempt, Outcome, RunRecord, short
+from minutero.domain.run import Attempt, Ending, Outcome, RunRecord, short
 from minutero.ports import (
     Clock,
     Failed,
@@ -32,10 +32,8 @@ class MemoryRunLedger:
     def start(
         self, run_id: str, owner: str, now: int, until: int, keep_until: int
     ) -> RunRecord:
-        known = self.living(run_id, now)
-        if known is None:
-            known = RunRecord(run_id, attempts=0, in_progress_until=0)
-        elif known.outcome is not None or known.owner == owner or known.is_running(now):
+        known = self.living(run_id, now) or RunRecord(run_id, attempts=0, in_progress_until=0)
+        if known.owner == owner or not known.may_start(now):
             return known
         started = replace(
             known,
@@ -47,6 +45,29 @@ class MemoryRunLedger:
         self.records[run_id] = started
         self.keep_until[run_id] = keep_until
         return started
+
+    def close(self, run_id: str, outcome: Outcome, now: int, keep_until: int) -> RunRecord:
+        return self.end_unowned(run_id, outcome, now, keep_until, token="")
+
+    def end_unowned(
+        self, run_id: str, outcome: Outcome, now: int, keep_until: int, token: str
+    ) -> RunRecord:
+        """Part of every transition that takes the lock a start takes; the record as it then is."""
+        known = self.living(run_id, now) or RunRecord(run_id, attempts=0, in_progress_until=0)
+        if not known.may_start(now):
+            return known
+        ended = replace(known, outcome=outcome, owner=token, in_progress_until=0, finished_at=now)
+        self.records[run_id] = ended
+        self.keep_until[run_id] = keep_until
+        return ended
+
+    def supersede_dead(self, run_id: str, token: str) -> RunRecord:
+        """Part of a redrive. Guard: the outcome is dead. The record as it then is."""
+        known = self.records[run_id]
+        if known.outcome is None or known.outcome.ending is not Ending.DEAD:
+            return known
+        self.records[run_id] = replace(known, outcome=Outcome(Ending.SUPERSEDED), owner=token)
+        return self.records[run_id]
 
     def finish(self, run_id: str, owner: str, outcome: Outcome, now: int) -> bool:
         known = self.records.get(run_id)

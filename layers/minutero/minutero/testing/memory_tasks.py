@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from minutero.domain.buckets import CLAIM_PREFIX, claim_sort_key
 from minutero.domain.run import Ending, Outcome, RunRecord
-from minutero.domain.task import KeyRecord, OpenClaim, Place, Pointer, State, Task
-from minutero.ports import Claim, DeadLetter, Page
+from minutero.domain.task import KeyRecord, OpenClaim, Place, Pointer, State, Task, first_place
+from minutero.ports import Claim, DeadLetter, Move, Page
 from minutero.testing.memory_ledger import MemoryRunLedger
 
 PAGE = 500
@@ -68,9 +68,7 @@ class MemoryTaskStore:
         self._write(_place_of_claim(claim), claim)
 
     def close_claim(self, claim: OpenClaim) -> None:
-        place = _place_of_claim(claim)
-        if self.buckets.get(place.bucket, {}).pop(place.sk, None) is not None:
-            self._order[place.bucket].remove(place.sk)
+        self._delete(_place_of_claim(claim))
 
     def claim(
         self, places: Sequence[Place], claim_id: str, at: int, taken_from: str | None = None
@@ -80,19 +78,56 @@ class MemoryTaskStore:
 
         return [self._claim_one(place, claim_id, at, may_take) for place in places]
 
+    # --- cancel and move
+
+    def cancel(self, task: Task, at: int, keep_until: int) -> RunRecord:
+        record = self._ledger.end_unowned(
+            task.run_id, Outcome(Ending.CANCELLED), at, keep_until, token=""
+        )
+        stored = self.get(task.place)
+        if stored is not None and record.outcome == Outcome(Ending.CANCELLED):
+            self._write(stored.place, replace(stored, state=State.CANCELLED))
+        return record
+
+    def move(self, move: Move) -> RunRecord | None:
+        superseded = Outcome(Ending.SUPERSEDED)
+        if move.redrives is None:
+            record = self._ledger.end_unowned(
+                move.task.run_id, superseded, move.at, move.keep_until, move.token
+            )
+        else:
+            record = self._ledger.supersede_dead(move.task.run_id, move.token)
+        if record.owner != move.token:
+            return record
+        if self.get(move.to.place) is None:
+            self._carry_out(move)
+        return None
+
+    def _carry_out(self, move: Move) -> None:
+        first = first_place(move.task.task_id)
+        if move.task.place != first:
+            self._delete(move.task.place)
+        address = self.get(first)
+        if address is not None:
+            self._write(first, replace(address, state=State.MOVED, moved_to=move.to.place))
+        self._write(move.to.place, move.to)
+        holder = self.keys.get((move.task.tenant, move.task.key))
+        if move.task.key and holder is not None:
+            self.keys[move.task.tenant, move.task.key] = replace(
+                holder, keep_until=move.to.keep_until
+            )
+        if move.redrives is not None:
+            self.letters.pop(move.redrives.run_id, None)
+
     # --- dead letters
 
     def bury(self, letter: DeadLetter) -> bool:
-        if self._ledger.living(letter.run_id, letter.died_at) is not None:
-            return False
-        self._ledger.records[letter.run_id] = RunRecord(
-            letter.run_id,
-            attempts=0,
-            in_progress_until=0,
-            outcome=Outcome(Ending.DEAD, reason=letter.reason),
-            finished_at=letter.died_at,
+        dead = Outcome(Ending.DEAD, reason=letter.reason)
+        record = self._ledger.end_unowned(
+            letter.run_id, dead, letter.died_at, letter.keep_until, token=""
         )
-        self._ledger.keep_until[letter.run_id] = letter.keep_until
+        if record.outcome != dead:
+            return False
         task = self.get(letter.place)
         if task is not None:
             self._write(task.place, replace(task, state=State.DEAD))
@@ -100,8 +135,7 @@ class MemoryTaskStore:
         return True
 
     def bury_unreadable(self, place: Place, reason: str, at: int, keep_until: int) -> None:
-        self.buckets[place.bucket].pop(place.sk)
-        self._order[place.bucket].remove(place.sk)
+        self._delete(place)
         self.letters[place.sk] = DeadLetter(place.sk, place, "", "", reason, at, keep_until)
 
     def list_dead(self, letter: DeadLetter) -> bool:
@@ -126,6 +160,10 @@ class MemoryTaskStore:
         if place.sk not in bucket:
             insort(self._order.setdefault(place.bucket, []), place.sk)
         bucket[place.sk] = item
+
+    def _delete(self, place: Place) -> None:
+        if self.buckets.get(place.bucket, {}).pop(place.sk, None) is not None:
+            self._order[place.bucket].remove(place.sk)
 
     def _claim_one(
         self, place: Place, claim_id: str, at: int, may_take: Callable[[Task], bool]
