@@ -1,0 +1,94 @@
+"""A task as people read it: what it is, its status, and when what happened."""
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+COLOURS = {
+    "scheduled": "blue",
+    "claimed": "cyan",
+    "running": "yellow",
+    "retrying": "yellow",
+    "succeeded": "green",
+    "skipped": "dim",
+    "expired": "magenta",
+    "dead": "red",
+    "cancelled": "dim",
+}
+MOMENTS = {
+    "created_at": "created",
+    "claimed_at": "claimed",
+    "started_at": "started",
+    "finished_at": "finished",
+}
+OPTIONAL = ("key", "tenant", "expires_after_seconds", "result", "error", "note")
+
+
+def show_task(task: dict[str, Any]) -> None:
+    """Print a task: a panel at a terminal, `name value` lines elsewhere."""
+    console = Console()
+    if not console.is_terminal:
+        for name, value in rows(task):
+            print(f"{name:13} {value}")
+        return
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim")
+    grid.add_column(overflow="fold")
+    for name, value in rows(task):
+        grid.add_row(name, status_text(value) if name == "status" else Text(value))
+    console.print(Panel(grid, title=Text(str(task["task_id"])), title_align="left", expand=False))
+
+
+def status_text(status: str) -> Text:
+    """Give a status its colour."""
+    return Text(status, style=COLOURS.get(status, ""))
+
+
+def rows(task: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what there is to say about a task, in the order it is read in."""
+    yield "task", task["task_id"]
+    yield "job", task["job"]
+    yield "status", task["status"]
+    yield "due", task["run_at"]
+    if task.get("payload") is not None:
+        yield "payload", _short(task["payload"])
+    if task.get("attempts"):
+        yield "attempts", f"{task['attempts']} of {task['max_attempts']}"
+    for name in OPTIONAL:
+        if task.get(name) is not None:
+            yield name.replace("_seconds", "").replace("_", " "), _short(task[name])
+    for failure in task.get("history", ()):
+        yield f"attempt {failure['attempt']}", f"failed {failure['failed_at']}: {failure['error']}"
+    for name, at in moments(task):
+        late = f" ({lateness(task['lateness_ms'])})" if name == "started" else ""
+        yield name, at + late
+
+
+def moments(task: dict[str, Any]) -> list[tuple[str, str]]:
+    """List what has happened to a task so far and when, by its timeline."""
+    timeline = task.get("timeline") or {}
+    return [(name, timeline[member]) for member, name in MOMENTS.items() if timeline.get(member)]
+
+
+def lateness(ms: int | None) -> str:
+    """Tell how late a task started."""
+    if ms is None:
+        return "not started"
+    return f"{ms / 1000:.2f} s late" if ms >= 0 else f"{-ms / 1000:.2f} s EARLY"
+
+
+def clock_time(instant: str) -> str:
+    """Turn an RFC 3339 instant into the time of day here, to the tenth of a second."""
+    at = datetime.fromisoformat(instant).astimezone()
+    return f"{at:%H:%M:%S}.{at.microsecond // 100_000}"
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 1000 else text[:1000] + "..."  # noqa: PLR2004
