@@ -14,17 +14,18 @@ from minutero_cli.errors import CommandError
 # name -> (module:object, one line for --help). The object is a Typer app or a function.
 COMMANDS = {
     "local": ("minutero_cli.local.commands:app", "Run the whole stack on this machine."),
+    "tasks": ("minutero_cli.tasks:app", "Add tasks and look at them."),
 }
 
 
 class LazyGroup(TyperGroup):
     """Finds a command in COMMANDS and imports its module only then: the others cost nothing."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
+    def list_commands(self, _ctx: Any) -> list[str]:
         """Name every command, in the order of COMMANDS."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+    def get_command(self, _ctx: Any, cmd_name: str) -> Any:
         """Import the command of this name, or answer None."""
         if cmd_name not in COMMANDS:
             return None
@@ -38,15 +39,13 @@ class LazyGroup(TyperGroup):
         command.name = cmd_name
         return command
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
+    def format_commands(self, _ctx: Any, formatter: Any) -> None:
         """List the commands for --help without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
 
-app = typer.Typer(
-    cls=LazyGroup, no_args_is_help=True, add_completion=False, rich_markup_mode=None
-)
+app = typer.Typer(cls=LazyGroup, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 
 @app.callback()
@@ -75,6 +74,8 @@ def run(arguments: list[str]) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    if message:
+    if message.startswith("Usage:"):  # a group without a command: its help, as it is
+        print(message, file=sys.stderr)
+    else:
         print(f"minutero: {' '.join(message.split())}", file=sys.stderr)
     return code
