@@ -65,7 +65,7 @@ def find_stack(
     region: str | None = None,
     endpoint: str | None = None,
 ) -> DeployedStack:
-    """Ask CloudFormation. Raises NotFound for a stack it does not know, Unavailable without answer."""
+    """Ask CloudFormation. Raises NotFound for an unknown stack, Unavailable without an answer."""
     session = session or botocore.session.get_session()
     try:
         client: Any = session.create_client(
