@@ -11,6 +11,9 @@ from minutero.ports import DeadLetter
 
 logger = logging.getLogger(__name__)
 
+DEFAULT_MAX_ATTEMPTS = 5
+"""Of a task whose item does not say."""
+
 
 def task_attributes(task: Task) -> dict[str, Any]:
     """The attributes of a task's item; what says nothing is left out, since bytes are billed."""
@@ -54,10 +57,10 @@ def to_task(item: TaskItem) -> Task:
         state=State(item.state),
         tenant=item.tenant or "",
         key=item.key or "",
-        max_attempts=int(item.max_attempts or Task.__dataclass_fields__["max_attempts"].default),
-        expires_after_seconds=item.expires_after,
+        max_attempts=int(item.max_attempts or DEFAULT_MAX_ATTEMPTS),
+        expires_after_seconds=_whole(item.expires_after),
         claim_id=item.claim_id or "",
-        claimed_at=item.claimed_at,
+        claimed_at=_whole(item.claimed_at),
         moved_to=moved_to,
     )
 
@@ -77,6 +80,10 @@ def read_task(model: type[TaskItem], row: dict[str, dict[str, Any]]) -> Task:
         minute, _ = parse_bucket(place.bucket)
         due = minute + int(place.sk[:2]) * SECOND
         return Task(task_id, run_no, place, "", due, due, due // SECOND, state=State.CLAIMED)
+
+
+def _whole(number: float | None) -> int | None:
+    return None if number is None else int(number)
 
 
 def read_open_claim(bucket: str, sk: str) -> OpenClaim:

@@ -4,8 +4,10 @@ Attributes that are not in a model are passed over on read, so that an older ver
 wrote; what may be missing has a default or reads as None. Times are milliseconds, TTLs seconds.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar, cast
+from types import new_class
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pynamodb.attributes import (
     BooleanAttribute,
@@ -127,7 +129,7 @@ class CursorItem(Model):
     lease_owner = UnicodeAttribute(default="")
     lease_until = NumberAttribute(default=0)
     first_minute = NumberAttribute(default=0)
-    audited: MapAttribute[str, int] = MapAttribute(null=True)
+    audited: MapAttribute[str, int] = MapAttribute(null=True)  # type: ignore[no-untyped-call]
 
 
 class RunItem(Model):
@@ -200,7 +202,8 @@ def bind(client: "DynamoDBClient", names: TableNames) -> Tables:
 
 def _bound(model: type[Item], table: str, client: "DynamoDBClient") -> type[Item]:
     meta = type("Meta", (), {"table_name": table, "region": client.meta.region_name})
-    bound = cast("type[Item]", type(model)(model.__name__, (model,), {"Meta": meta}))
+    fill: Callable[[dict[str, Any]], None] = lambda namespace: namespace.update(Meta=meta)  # noqa: E731
+    bound = cast("type[Item]", new_class(model.__name__, (model,), exec_body=fill))
     # PynamoDB would open a session and a client for each model, a tenth of a second each; all share ours.
     _connection(bound)._client = client  # type: ignore[assignment]  # noqa: SLF001
     return bound

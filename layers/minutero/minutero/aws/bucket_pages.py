@@ -1,0 +1,179 @@
+"""Buckets: pages of what is due, and the open claims."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from minutero.aws.rows import read_open_claim
+from minutero.aws.tables import OPEN
+from minutero.aws.tasks_table import TasksTable
+from minutero.domain.buckets import CLAIM_PREFIX, claim_sort_key
+from minutero.domain.task import OpenClaim, Place, Pointer, State, read_sort_key
+from minutero.ports import Page
+
+PAGE = 500
+"""Items DynamoDB looks at for one page: under its 1 MB, and soon enough sent on."""
+
+WAITING = "#state IN (:scheduled, :open) OR NOT attribute_type(#state, :text)"
+"""A tick's page: what is scheduled, open claims, and rows whose state is missing or no text. A state this
+version does not know is a newer version's business."""
+
+CLAIMED_UNDER = "#state = :claimed AND #claim_id = :claim_id"
+"""A rescue's page: what that very claim took."""
+
+IS_OPEN = "#state = :open"
+"""Of the rows behind the tasks, those that nobody has made dead."""
+
+WANTED = {
+    "#sk": "sk",
+    "#state": "state",
+    "#run_at": "run_at",
+    "#job": "job",
+    "#tenant": "tenant",
+    "#large": "large",
+}
+PROJECTION = ", ".join(WANTED)
+"""What dispatch needs; the rest of an item is parsed for nothing."""
+
+Row = dict[str, dict[str, Any]]
+
+
+class BucketPages(TasksTable):
+    """The part of `TaskStore` that reads buckets. All reads are consistent."""
+
+    def page(self, bucket: str, after: str | None = None) -> Page:
+        """One page: what is `scheduled`, open claims, and what cannot be read."""
+        answer = self._query(
+            bucket,
+            after,
+            FilterExpression=WAITING,
+            ProjectionExpression=PROJECTION,
+            ExpressionAttributeNames=WANTED,
+            ExpressionAttributeValues={
+                ":bucket": {"S": bucket},
+                ":scheduled": {"S": State.SCHEDULED},
+                ":open": {"S": OPEN},
+                ":text": {"S": "S"},
+            },
+        )
+        return _read_page(bucket, answer)
+
+    def page_claimed(self, bucket: str, claim_id: str, after: str | None = None) -> Page:
+        """One page of what is claimed under that claim, as `scheduled`."""
+        answer = self._query(
+            bucket,
+            after,
+            FilterExpression=CLAIMED_UNDER,
+            ProjectionExpression=PROJECTION,
+            ExpressionAttributeNames={**WANTED, "#claim_id": "claim_id"},
+            ExpressionAttributeValues={
+                ":bucket": {"S": bucket},
+                ":claimed": {"S": State.CLAIMED},
+                ":claim_id": {"S": claim_id},
+            },
+        )
+        return _read_page(bucket, answer)
+
+    def open_claims(self, bucket: str) -> Sequence[OpenClaim]:
+        """All open claims of a bucket, oldest first. Rows that are none are `page`'s to report."""
+        return [
+            claim
+            for row in self._rows_of_claims(bucket)
+            if (claim := _or_none(read_open_claim, bucket, row["sk"]["S"])) is not None
+        ]
+
+    def _rows_of_claims(self, bucket: str) -> Iterator[Row]:
+        after: str | None = None
+        while True:
+            answer = self._query(
+                bucket,
+                after,
+                KeyConditionExpression="#bucket = :bucket AND begins_with(#sk, :prefix)",
+                FilterExpression=IS_OPEN,
+                ProjectionExpression="#sk",
+                ExpressionAttributeNames={"#sk": "sk", "#state": "state"},
+                ExpressionAttributeValues={
+                    ":bucket": {"S": bucket},
+                    ":prefix": {"S": CLAIM_PREFIX},
+                    ":open": {"S": OPEN},
+                },
+            )
+            yield from answer["Items"]
+            after = _next(answer)
+            if after is None:
+                return
+
+    def _query(self, bucket: str, after: str | None, **parts: Any) -> dict[str, Any]:
+        request: dict[str, Any] = {
+            "TableName": self._tables.names.tasks,
+            "KeyConditionExpression": "#bucket = :bucket",
+            "ConsistentRead": True,
+            "Limit": PAGE,
+            **parts,
+        }
+        request["ExpressionAttributeNames"] = {
+            **parts["ExpressionAttributeNames"],
+            "#bucket": "bucket",
+        }
+        if after is not None:
+            request["ExclusiveStartKey"] = {"bucket": {"S": bucket}, "sk": {"S": after}}
+        answer: Any = self._ask(lambda: self._tables.client.query(**request))
+        return dict(answer)
+
+    def open_claim(self, claim: OpenClaim) -> None:
+        """Writes the note. No guard: its claim id is fresh, writing it twice is writing it once."""
+        self._ask(
+            self._tables.open_claim(
+                bucket=claim.bucket, sk=claim_sort_key(claim.opened_at, claim.claim_id)
+            ).save
+        )
+
+    def close_claim(self, claim: OpenClaim) -> None:
+        """Deletes the note, and only this one."""
+        self._ask(
+            self._tables.open_claim(
+                bucket=claim.bucket, sk=claim_sort_key(claim.opened_at, claim.claim_id)
+            ).delete
+        )
+
+
+def _read_page(bucket: str, answer: dict[str, Any]) -> Page:
+    scheduled: list[Pointer] = []
+    claims: list[OpenClaim] = []
+    unreadable: list[str] = []
+    for row in answer["Items"]:
+        sk = row["sk"]["S"]
+        if sk.startswith(CLAIM_PREFIX):
+            claim = _or_none(read_open_claim, bucket, sk) if _is_text(row, "state") else None
+            unreadable.append(sk) if claim is None else claims.append(claim)
+        else:
+            pointer = _or_none(_pointer, bucket, row)
+            unreadable.append(sk) if pointer is None else scheduled.append(pointer)
+    return Page(scheduled, claims, unreadable, _next(answer))
+
+
+def _pointer(bucket: str, row: Row) -> Pointer:
+    read_sort_key(row["sk"]["S"])
+    if not (_is_text(row, "state") and _is_text(row, "job")):
+        raise ValueError("no task")
+    return Pointer(
+        Place(bucket, row["sk"]["S"]),
+        int(row["run_at"]["N"]),
+        row["tenant"]["S"] if "tenant" in row else "",
+        "large" in row and bool(row["large"]["BOOL"]),
+    )
+
+
+def _is_text(row: Row, name: str) -> bool:
+    return "S" in row.get(name, ())
+
+
+def _or_none(read: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return read(*arguments)
+    except (ValueError, KeyError):
+        return None
+
+
+def _next(answer: dict[str, Any]) -> str | None:
+    last = answer.get("LastEvaluatedKey")
+    return str(last["sk"]["S"]) if last else None

@@ -1,0 +1,86 @@
+"""The claim: the conditional write that gives each task to one batch."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from minutero.aws.failures import ask
+from minutero.aws.tasks_table import TasksTable
+from minutero.domain.task import Place, State
+from minutero.errors import Unavailable
+from minutero.ports import Claim
+
+logger = logging.getLogger(__name__)
+
+STILL_SCHEDULED = '"state" = ?'
+"""A tick's guard: nobody has claimed, cancelled or moved it."""
+
+STILL_CLAIMED_UNDER = '"state" = ? AND "claim_id" = ?'
+"""A rescue's guard: it is where the dead batch left it."""
+
+NEVER = {"ValidationError"}
+"""Error codes of statements that are wrong in themselves, however often they are asked."""
+
+
+class Claims(TasksTable):
+    """The part of `TaskStore` that claims. One unit a task."""
+
+    def claim(
+        self, places: Sequence[Place], claim_id: str, at: int, taken_from: str | None = None
+    ) -> list[Claim]:
+        """Up to 25 tasks, each on its own: BatchExecuteStatement is no transaction, and tells what became
+        of each statement inside a 200 answer."""
+        if taken_from is None:
+            text = self._statement(STILL_SCHEDULED)
+            guard = [{"S": str(State.SCHEDULED)}]
+        else:
+            text = self._statement(STILL_CLAIMED_UNDER)
+            guard = [{"S": str(State.CLAIMED)}, {"S": taken_from}]
+        values = [{"S": str(State.CLAIMED)}, {"S": claim_id}, {"N": str(at)}]
+        statements: Any = [
+            {
+                "Statement": text,
+                "Parameters": [*values, {"S": place.bucket}, {"S": place.sk}, *guard],
+                "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+            }
+            for place in places
+        ]
+        try:
+            answer = ask(
+                lambda: self._tables.client.batch_execute_statement(Statements=statements),
+                self._clock,
+            )
+        except Unavailable as error:
+            logger.info("claim %s: no answer: %s", claim_id, error)
+            return [Claim.UNKNOWN] * len(places)
+        answers = answer["Responses"]
+        # Fewer answers than statements would be none for the last: unknown.
+        told = [_result(one, claim_id) for one in answers[: len(places)]]
+        return told + [Claim.UNKNOWN] * (len(places) - len(told))
+
+    def _statement(self, guard: str) -> str:
+        return (
+            f'UPDATE "{self._tables.names.tasks}" '  # noqa: S608 - the values are parameters
+            'SET "state" = ? SET "claim_id" = ? SET "claimed_at" = ? '
+            f'WHERE "bucket" = ? AND "sk" = ? AND {guard}'
+        )
+
+
+def _result(answer: Mapping[str, Any], claim_id: str) -> Claim:
+    error = answer.get("Error")
+    if not error:
+        return Claim.WON
+    code = error.get("Code", "")
+    if code == "ConditionalCheckFailed":
+        found = error.get("Item") or {}
+        ours = found.get("claim_id") == {"S": claim_id} and found.get("state") == {
+            "S": State.CLAIMED
+        }
+        # Our own id in the way: an earlier try took it, and its answer got lost.
+        return Claim.WON if ours else Claim.LOST
+    if code in NEVER:
+        # Nothing was written and nothing ever will be. Unknown would keep its whole batch open for good;
+        # lost leaves this one task scheduled, its bucket unsettled, and the error told on every tick.
+        logger.error("claim %s: DynamoDB refuses the statement: %s", claim_id, error)
+        return Claim.LOST
+    return Claim.UNKNOWN

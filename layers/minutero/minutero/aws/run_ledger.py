@@ -1,0 +1,193 @@
+"""The Runs table: who may run what, and how it went. One request a transition."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from minutero.aws.failures import GuardFailed, ask
+from minutero.aws.run_record import (
+    COMPLETED,
+    IN_PROGRESS,
+    encode_outcome,
+    record_id,
+    to_run_record,
+)
+from minutero.domain.instants import SECOND
+from minutero.domain.run import Outcome, RunRecord
+from minutero.ports import Clock
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+STARTABLE = (
+    "attribute_not_exists(id)"
+    " OR (#status = :in_progress AND in_progress_expiration < :now AND expiration >= :seconds)"
+)
+"""Start: no attempt yet, or one that failed (its time is 0) or ran out of time without a word."""
+
+RETENTION_PASSED = "attribute_not_exists(id) OR expiration < :seconds"
+"""Start afresh: the record has expired and TTL has not come round yet (or just has)."""
+
+OURS_UNFINISHED = "#owner = :owner AND #status = :in_progress"
+"""Finish: no other attempt has taken the run since ours started."""
+
+OURS_RUNNING = "#owner = :owner AND #status = :in_progress AND in_progress_expiration <> :failed"
+"""Fail: still ours, and not told yet, so that one failure is listed once."""
+
+NAMES = {"#status": "status", "#owner": "owner"}
+
+AttributeValues = dict[str, dict[str, Any]]
+
+
+class DynamoRunLedger:
+    """`RunLedger` over the Runs table. `clock` is only slept with, between two tries."""
+
+    def __init__(self, client: "DynamoDBClient", table: str, clock: Clock) -> None:
+        self._client = client
+        self._table = table
+        self._clock = clock
+
+    def start(self, run_id: str, owner: str, now: int, until: int, keep_until: int) -> RunRecord:
+        """Starts an attempt and counts it; `keep_until` in seconds. One unit."""
+        values: AttributeValues = {
+            ":run_id": {"S": run_id},
+            ":owner": {"S": owner},
+            ":in_progress": {"S": IN_PROGRESS},
+            ":until": {"N": str(until)},
+            ":keep_until": {"N": str(keep_until)},
+            ":now": {"N": str(now)},
+            ":seconds": {"N": str(-(-now // SECOND))},
+            ":one": {"N": "1"},
+        }
+        try:
+            answer = self._update(
+                run_id,
+                "SET run_id = :run_id, #status = :in_progress, #owner = :owner,"
+                " in_progress_expiration = :until, expiration = :keep_until,"
+                " started_at = if_not_exists(started_at, :now) ADD attempts :one",
+                STARTABLE,
+                values,
+            )
+        except GuardFailed as failed:
+            # Also our own start, its answer lost: then the owner in the record is ours.
+            if _number(failed.found[0], "expiration") * SECOND >= now:
+                return to_run_record(failed.found[0])
+            return self._start_afresh(run_id, values)
+        return to_run_record(answer)
+
+    def _start_afresh(self, run_id: str, values: AttributeValues) -> RunRecord:
+        """Replaces a record whose retention has passed, its attempts and failures with it."""
+        item: AttributeValues = {
+            "id": {"S": record_id(run_id)},
+            "run_id": values[":run_id"],
+            "status": values[":in_progress"],
+            "owner": values[":owner"],
+            "in_progress_expiration": values[":until"],
+            "expiration": values[":keep_until"],
+            "started_at": values[":now"],
+            "attempts": values[":one"],
+        }
+        request: Any = {
+            "TableName": self._table,
+            "Item": item,
+            "ConditionExpression": RETENTION_PASSED,
+            "ExpressionAttributeValues": {":seconds": values[":seconds"]},
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+        }
+        try:
+            ask(lambda: self._client.put_item(**request), self._clock)
+        except GuardFailed as failed:
+            return to_run_record(failed.found[0])
+        return to_run_record(item)
+
+    def finish(self, run_id: str, owner: str, outcome: Outcome, now: int) -> bool:
+        """Ends a run. One unit while the result is small."""
+        try:
+            self._update(
+                run_id,
+                "SET #status = :completed, #data = :data, ending = :ending, finished_at = :now",
+                OURS_UNFINISHED,
+                {
+                    ":owner": {"S": owner},
+                    ":in_progress": {"S": IN_PROGRESS},
+                    ":completed": {"S": COMPLETED},
+                    ":data": {"S": encode_outcome(outcome)},
+                    ":ending": {"S": str(outcome.ending)},
+                    ":now": {"N": str(now)},
+                },
+                {"#data": "data"},
+            )
+        except GuardFailed as failed:
+            found = failed.found[0]
+            # Ours and completed: our own try, its answer lost.
+            return _is_owned(found, owner) and found["status"] == {"S": COMPLETED}
+        return True
+
+    def fail(self, run_id: str, owner: str, error: str, now: int) -> bool:
+        """Ends an attempt, keeping its error. An update, no delete: the attempts must add up.
+
+        Reads first, for the attempt's number, which no update can copy into a list; while the record is
+        ours the number cannot change. It costs a read for failures only.
+        """
+        record = self.get(run_id)
+        if record is None or record.owner != owner or record.outcome is not None:
+            return False
+        number = str(record.attempts)
+        failure = {"number": {"N": number}, "at": {"N": str(now)}, "error": {"S": error}}
+        try:
+            self._update(
+                run_id,
+                "SET in_progress_expiration = :failed,"
+                " failures = list_append(if_not_exists(failures, :none), :failure)",
+                OURS_RUNNING,
+                {
+                    ":owner": {"S": owner},
+                    ":in_progress": {"S": IN_PROGRESS},
+                    ":failed": {"N": "0"},
+                    ":none": {"L": []},
+                    ":failure": {"L": [{"M": failure}]},
+                },
+            )
+        except GuardFailed as failed:
+            found = failed.found[0]
+            # Ours and failed: our own try, its answer lost.
+            return _is_owned(found, owner) and found["status"] == {"S": IN_PROGRESS}
+        return True
+
+    def get(self, run_id: str) -> RunRecord | None:
+        """The record of a run."""
+        request: Any = {
+            "TableName": self._table,
+            "Key": {"id": {"S": record_id(run_id)}},
+            "ConsistentRead": True,
+        }
+        answer: Any = ask(lambda: self._client.get_item(**request), self._clock)
+        return to_run_record(answer["Item"]) if "Item" in answer else None
+
+    def _update(
+        self,
+        run_id: str,
+        changes: str,
+        guard: str,
+        values: AttributeValues,
+        names: Mapping[str, str] | None = None,
+    ) -> AttributeValues:
+        request: Any = {
+            "TableName": self._table,
+            "Key": {"id": {"S": record_id(run_id)}},
+            "UpdateExpression": changes,
+            "ConditionExpression": guard,
+            "ExpressionAttributeNames": {**NAMES, **(names or {})},
+            "ExpressionAttributeValues": values,
+            "ReturnValues": "ALL_NEW",
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+        }
+        answer: Any = ask(lambda: self._client.update_item(**request), self._clock)
+        return dict(answer["Attributes"])
+
+
+def _is_owned(item: Mapping[str, Mapping[str, Any]], owner: str) -> bool:
+    return item.get("owner") == {"S": owner}
+
+
+def _number(item: Mapping[str, Mapping[str, Any]], name: str) -> int:
+    return int(item[name]["N"])

@@ -1,0 +1,204 @@
+"""Tasks, one at a time and by place: create, read, mark as sent."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+from pynamodb.transactions import TransactWrite
+
+from minutero.aws.failures import GuardFailed
+from minutero.aws.rows import (
+    key_bucket,
+    payload_bucket,
+    read_task,
+    task_attributes,
+    to_key_record,
+)
+from minutero.aws.tables import KEY_SK, PAYLOAD_SK, KeyItem, TaskItem
+from minutero.aws.tasks_table import TasksTable, request_token
+from minutero.domain.instants import SECOND
+from minutero.domain.task import KeyRecord, Place, Pointer, State, Task
+from minutero.errors import Unavailable
+
+NOTHING_THERE: Condition = TaskItem.bucket.does_not_exist()
+"""Create: a task never replaces one."""
+
+STILL_SCHEDULED: Condition = TaskItem.state == str(State.SCHEDULED)
+"""Mark as sent: a tick may have claimed it meanwhile, a user may have cancelled it."""
+
+READ_TRIES = 5
+READ_PAUSE = 25
+"""Milliseconds before unprocessed keys are read again; it doubles with each try."""
+
+AttributeValues = dict[str, dict[str, Any]]
+
+
+def key_is_free(now: int) -> Condition:
+    """Create with a key: it was never used, or it has expired and TTL has not come round yet."""
+    free: Condition = KeyItem.bucket.does_not_exist() | (KeyItem.expires_at < -(-now // SECOND))
+    return free
+
+
+class StoredTasks(TasksTable):
+    """The part of `TaskStore` that knows where a task lies."""
+
+    def put(self, task: Task) -> None:
+        """Create, unkeyed. One unit while the item is under 1 KB."""
+        self._put_large_payload(task)
+        item = self._tables.task(**task_attributes(task))
+        try:
+            self._ask(lambda: item.save(condition=NOTHING_THERE))
+        except GuardFailed:
+            # The id is fresh and random: what lies there is this very task, and its answer got lost.
+            return
+
+    def put_keyed(self, task: Task, key: KeyRecord, now: int) -> KeyRecord | None:
+        """Create and register the key, in one transaction: four units for small ones."""
+        self._put_large_payload(task)
+        try:
+            self._ask(lambda: self._put_both(task, key, now))
+        except GuardFailed as failed:
+            if 0 not in failed.found:
+                # The key is ours and the task lies there: an earlier try, whose answer got lost.
+                return None
+            holder = self._tables.key.from_raw_data(dict(failed.found[0]))
+            if holder.task_id == task.task_id:
+                return None
+            self._drop_large_payload(task)
+            return to_key_record(key.tenant, key.key, holder)
+        return None
+
+    def _put_both(self, task: Task, key: KeyRecord, now: int) -> None:
+        registered = self._tables.key(
+            bucket=key_bucket(key.tenant, key.key),
+            sk=KEY_SK,
+            task_id=key.task_id,
+            body_hash=key.body_hash,
+            expires_at=key.keep_until,
+        )
+        with TransactWrite(
+            connection=self._tables.connection,
+            client_request_token=request_token("put", task.task_id),
+        ) as transaction:
+            transaction.save(registered, condition=key_is_free(now), return_values="ALL_OLD")
+            transaction.save(self._tables.task(**task_attributes(task)), condition=NOTHING_THERE)
+
+    def _put_large_payload(self, task: Task) -> None:
+        """Written before its task: a crash in between leaves an orphan, which nothing refers to and TTL
+        removes. The other way round it would leave a task that cannot run."""
+        if not task.large:
+            return
+        item = self._tables.payload(
+            bucket=payload_bucket(task.task_id),
+            sk=PAYLOAD_SK,
+            payload=task.payload,
+            expires_at=task.keep_until,
+        )
+        self._ask(item.save)
+
+    def _drop_large_payload(self, task: Task) -> None:
+        if not task.large:
+            return
+        item = self._tables.payload(bucket=payload_bucket(task.task_id), sk=PAYLOAD_SK)
+        try:
+            self._ask(item.delete)
+        except Unavailable:
+            # Nothing refers to it, and TTL removes it: the caller's answer does not depend on it.
+            return
+
+    def get_key(self, tenant: str, key: str, now: int) -> KeyRecord | None:
+        """What a living key stands for."""
+        model = self._tables.key
+        try:
+            item = self._ask(
+                lambda: model.get(key_bucket(tenant, key), KEY_SK, consistent_read=True)
+            )
+        except model.DoesNotExist:
+            return None
+        return to_key_record(tenant, key, item) if item.expires_at * SECOND >= now else None
+
+    def get(self, place: Place) -> Task | None:
+        """One task with its payload. A task whose large payload has expired reads as without one."""
+        rows = self._read([_task_key(place)])
+        if not rows:
+            return None
+        task = read_task(self._tables.task, rows[0])
+        return _with_payload(task, self._payloads([task])) or task
+
+    def get_many(self, pointers: Sequence[Pointer]) -> dict[Place, Task]:
+        """Up to 50 tasks in one consistent read, large payloads included.
+
+        One whose large payload is gone is left out like one that is gone itself: they expire together, and
+        a job must not run without its payload.
+        """
+        keys = {pointer.place: _task_key(pointer.place) for pointer in pointers}
+        large = {pointer.task_id for pointer in pointers if pointer.large}
+        rows = self._read([*keys.values(), *map(_payload_key, sorted(large))])
+        payloads = {_id_in(row): row["payload"]["S"] for row in rows if _is_payload(row)}
+        tasks = [read_task(self._tables.task, row) for row in rows if not _is_payload(row)]
+        # Only for pointers that do not say "large" of a task that is.
+        payloads |= self._payloads([task for task in tasks if task.task_id not in payloads])
+        whole = (_with_payload(task, payloads) for task in tasks)
+        return {task.place: task for task in whole if task is not None}
+
+    def _payloads(self, tasks: Iterable[Task]) -> dict[str, str]:
+        keys = [_payload_key(task_id) for task_id in sorted({t.task_id for t in tasks if t.large})]
+        return {_id_in(row): row["payload"]["S"] for row in self._read(keys)} if keys else {}
+
+    def _read(self, keys: Sequence[AttributeValues]) -> list[AttributeValues]:
+        """One BatchGetItem, and more for what it left out. Raises Unavailable when some stays unread."""
+        table = self._tables.names.tasks
+        rows: list[AttributeValues] = []
+        pending = list(keys)
+        for attempt in range(READ_TRIES):
+            request: Any = {table: {"Keys": pending, "ConsistentRead": True}}
+            answer: Any = self._ask(
+                lambda asked=request: self._tables.client.batch_get_item(RequestItems=asked)  # type: ignore[misc]
+            )
+            rows += answer["Responses"].get(table, ())
+            pending = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
+            if not pending:
+                return rows
+            self._clock.sleep(READ_PAUSE << attempt)
+        raise Unavailable(f"DynamoDB left {len(pending)} of {len(keys)} items unread")
+
+    def mark_sent(self, place: Place, claim_id: str, at: int) -> bool:
+        """A near task its writer has sent. One unit."""
+        item = self._tables.task(bucket=place.bucket, sk=place.sk)
+        actions: list[Action] = [
+            TaskItem.state.set(str(State.CLAIMED)),
+            TaskItem.claim_id.set(claim_id),
+            TaskItem.claimed_at.set(at),
+        ]
+        try:
+            self._ask(lambda: item.update(actions=actions, condition=STILL_SCHEDULED))
+        except GuardFailed:
+            # Our own try, its answer lost, and a tick's claim look alike here, and to the caller too: the
+            # task is sent either way.
+            return False
+        return True
+
+
+def _with_payload(task: Task, payloads: dict[str, str]) -> Task | None:
+    if not task.large:
+        return task
+    payload = payloads.get(task.task_id)
+    return None if payload is None else replace(task, payload=payload)
+
+
+def _task_key(place: Place) -> AttributeValues:
+    return {"bucket": {"S": place.bucket}, "sk": {"S": place.sk}}
+
+
+def _payload_key(task_id: str) -> AttributeValues:
+    return {"bucket": {"S": payload_bucket(task_id)}, "sk": {"S": PAYLOAD_SK}}
+
+
+def _is_payload(row: AttributeValues) -> bool:
+    return bool(row["sk"]["S"] == PAYLOAD_SK)
+
+
+def _id_in(row: AttributeValues) -> str:
+    return str(row["bucket"]["S"]).partition("#")[2]
