@@ -1,0 +1,50 @@
+"""The demo's live table."""
+
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from minutero_cli.task_view import clock_time, lateness, moments, status_text
+
+if TYPE_CHECKING:
+    from minutero_cli.demo import Followed
+
+MOMENTS = ("created", "claimed", "started", "finished")
+
+
+def table(followed: "list[Followed]") -> RenderableType:
+    """Show where each task is, when what happened to it, and how late it started."""
+    shown = Table(title="Minutero: demo tasks", title_justify="left")
+    shown.add_column("task", style="bold")
+    shown.add_column("status")
+    shown.add_column("due")
+    for name in MOMENTS:
+        shown.add_column(name, style="dim")
+    shown.add_column("lateness", justify="right")
+    for one in followed:
+        happened = dict(moments(one.task))
+        shown.add_row(
+            one.name,
+            status_text(one.task["status"]),
+            clock_time(one.task["run_at"]),
+            *(clock_time(happened[name]) if name in happened else "" for name in MOMENTS),
+            _progress(one),
+        )
+    return Group(shown, Text(_footer(followed), style="dim"))
+
+
+def _progress(one: "Followed") -> Text:
+    ms = one.task.get("lateness_ms")
+    if ms is not None:
+        return Text(lateness(ms), style="green" if ms >= 0 else "bold red")
+    to_go = one.seconds_to_go()
+    return Text(f"in {to_go:.0f} s" if to_go > 0 else "due", style="dim")
+
+
+def _footer(followed: "list[Followed]") -> str:
+    waiting = next((one for one in followed if not one.is_over), None)
+    if waiting is None:
+        return "All tasks are done. Ctrl-C ends this view; the stack goes on running."
+    return f"{waiting.name}: {waiting.why}. Ctrl-C ends this view; the stack goes on running."
