@@ -1,6 +1,7 @@
 """`sam deploy` of the built template to the local stack."""
 
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from minutero_cli.errors import CommandError
@@ -23,8 +24,8 @@ def parameters(*, auth: bool) -> dict[str, str]:
     }
 
 
-def deploy(state: State, built: Path, home: Path) -> dict[str, str]:
-    """Deploy, and return the stack's outputs."""
+def deploy(state: State, built: Path, home: Path, chosen: Mapping[str, str]) -> dict[str, str]:
+    """Deploy with these parameters among the rest, and return the stack's outputs."""
     environment = {**tool_environment(), **state.environment, "NO_PROXY": "127.0.0.1,localhost"}
     for name in FOREIGN:
         environment.pop(name, None)
@@ -39,7 +40,7 @@ def deploy(state: State, built: Path, home: Path) -> dict[str, str]:
         "--no-fail-on-empty-changeset",
         "--no-progressbar",
         "--parameter-overrides",
-        *(f"{name}={value}" for name, value in parameters(auth=state.auth).items()),
+        *(f"{name}={value}" for name, value in {**parameters(auth=state.auth), **chosen}.items()),
     ]  # fmt: skip
     done = subprocess.run(  # noqa: S603  # our own environment's executable
         command,

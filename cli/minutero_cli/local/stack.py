@@ -3,6 +3,7 @@
 import json
 import shutil
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +27,8 @@ class LocalStack:
 
     `home` holds the state and the logs (two stacks with two homes do not meet); `port` None means
     4566, or a free one where that is taken; `auth` makes MiniStack enforce IAM and SigV4; `persist`
-    is a folder in which the data outlive the process; `step` shows progress.
+    is a folder in which the data outlive the process; `step` shows progress. `built` is a built
+    template to deploy instead of the checkout's own, `parameters` are some of its parameters.
     """
 
     def __init__(
@@ -37,17 +39,21 @@ class LocalStack:
         auth: bool = False,
         persist: Path | None = None,
         step: Step = silent,
+        built: Path | None = None,
+        parameters: Mapping[str, str] | None = None,
     ) -> None:
         self.home = (home or default_home()).resolve()
         self.port = port
         self.auth = auth
         self.persist = persist.resolve() if persist else None
         self._step = step
+        self._built = built
+        self._parameters = parameters or {}
 
     def up(self) -> State:
         """Start what does not run, deploy what has changed, and return when the API answers."""
         with self._step("Building the functions"):
-            built = build()
+            built = self._built or build()
         current = self.status()
         if current is None:
             with self._step("Starting MiniStack"):
@@ -58,7 +64,7 @@ class LocalStack:
         self._refuse_other_settings(current)
         if current.deployed != built.name:
             with self._step("Deploying the stack"):
-                outputs = deploy(current, built, self.home)
+                outputs = deploy(current, built, self.home, self._parameters)
                 current = replace(current, deployed=built.name, outputs=outputs)
                 state.save(self.home, current)
         with self._step("Waiting for the API"):
