@@ -11,6 +11,10 @@ from minutero.aws.tables import CursorItem, Tables
 from minutero.ports import Clock, Cursor
 
 
+NO_ROW_YET: Condition = CursorItem.shard.does_not_exist()
+"""Begin: a watermark that has moved must not be set back."""
+
+
 def not_leased_to_another(owner: str, now: int) -> Condition:
     """Lease: the shard is free, ours, or its lease has run out."""
     free: Condition = (
@@ -23,10 +27,9 @@ def not_leased_to_another(owner: str, now: int) -> Condition:
 
 def moves_forward(watermark: int, owner: str, now: int) -> Condition:
     """Advance: the watermark never moves back, and nobody else works on the shard."""
-    forward: Condition = CursorItem.watermark.does_not_exist() | (
-        CursorItem.watermark <= watermark
-    )
-    return forward & not_leased_to_another(owner, now)
+    forward: Condition = CursorItem.watermark <= watermark
+    guard: Condition = forward & not_leased_to_another(owner, now)
+    return guard
 
 
 class DynamoCursorStore:
@@ -37,25 +40,31 @@ class DynamoCursorStore:
         self._clock = clock
 
     def get(self, shard: int) -> Cursor | None:
-        """The row of a shard; one that was only leased yet has the watermark -1."""
+        """The row of a shard, None before its first tick."""
         try:
             item = ask(lambda: self._model.get(_key(shard), consistent_read=True), self._clock)
         except self._model.DoesNotExist:
             return None
-        looks: dict[str, Any] = item.attribute_values.get("audited") or {}
-        return Cursor(
-            shard=shard,
-            watermark=int(item.watermark),
-            lease_owner=item.lease_owner,
-            lease_until=int(item.lease_until),
-            first_minute=int(item.first_minute),
-            audited={look: int(minute) for look, minute in looks.items()},
+        return _cursor(shard, item)
+
+    def begin(self, shard: int, watermark: int) -> Cursor:
+        """Writes a shard's first row; another dispatcher's, if it came first, is as good."""
+        item = self._model(
+            shard=_key(shard), watermark=watermark, first_minute=watermark, audited={}
         )
+        try:
+            ask(lambda: item.save(condition=NO_ROW_YET), self._clock)
+        except GuardFailed:
+            return self.get(shard) or _cursor(shard, item)
+        return _cursor(shard, item)
 
     def lease(self, shard: int, owner: str, now: int, until: int) -> bool:
         """Takes the shard. Asked again after a lost answer, it is ours already: True."""
         item = self._model(shard=_key(shard))
-        actions: list[Action] = [CursorItem.lease_owner.set(owner), CursorItem.lease_until.set(until)]
+        actions: list[Action] = [
+            CursorItem.lease_owner.set(owner),
+            CursorItem.lease_until.set(until),
+        ]
         try:
             ask(
                 lambda: item.update(actions=actions, condition=not_leased_to_another(owner, now)),
@@ -70,8 +79,6 @@ class DynamoCursorStore:
         item = self._model(shard=_key(shard))
         actions: list[Action] = [
             CursorItem.watermark.set(watermark),
-            CursorItem.first_minute.set(CursorItem.first_minute | watermark),
-            CursorItem.audited.set(CursorItem.audited | {}),
             CursorItem.lease_owner.set(owner if until else ""),
             CursorItem.lease_until.set(until),
         ]
@@ -83,10 +90,22 @@ class DynamoCursorStore:
         return True
 
     def audited(self, shard: int, look: str, minute: int) -> None:
-        """Notes how far a look has come. The shard has a watermark by then, and with it the map."""
+        """Notes how far a look has come. The row, and the map in it, are there since `begin`."""
         item = self._model(shard=_key(shard))
         noted: Action = Path(["audited", look]).set(minute)
         ask(lambda: item.update(actions=[noted]), self._clock)
+
+
+def _cursor(shard: int, item: CursorItem) -> Cursor:
+    looks: dict[str, Any] = item.attribute_values.get("audited") or {}
+    return Cursor(
+        shard=shard,
+        watermark=int(item.watermark),
+        lease_owner=item.lease_owner,
+        lease_until=int(item.lease_until),
+        first_minute=int(item.first_minute),
+        audited={look: int(minute) for look, minute in looks.items()},
+    )
 
 
 def _key(shard: int) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from minutero.aws.tables import DeadLetterItem, KeyItem, TaskItem
 from minutero.domain.buckets import CLAIM_PREFIX, claim_sort_key, parse_bucket
-from minutero.domain.instants import SECOND
+from minutero.domain.instants import SECOND, format_instant
 from minutero.domain.task import KeyRecord, OpenClaim, Place, State, Task, read_sort_key
 from minutero.ports import DeadLetter
 
@@ -35,6 +35,7 @@ def task_attributes(task: Task) -> dict[str, Any]:
         "claimed_at": task.claimed_at,
         "moved_bucket": task.moved_to.bucket if task.moved_to else None,
         "moved_sk": task.moved_to.sk if task.moved_to else None,
+        "attempts_before": task.attempts_before or None,
     }
     return {name: value for name, value in attributes.items() if value is not None}
 
@@ -62,6 +63,7 @@ def to_task(item: TaskItem) -> Task:
         claim_id=item.claim_id or "",
         claimed_at=_whole(item.claimed_at),
         moved_to=moved_to,
+        attempts_before=int(item.attempts_before or 0),
     )
 
 
@@ -118,6 +120,23 @@ def dead_bucket(day: str, shard: int) -> str:
 def dead_sort_key(letter: DeadLetter) -> str:
     """Oldest first; unlike for two runs that die in the same millisecond."""
     return f"{letter.died_at:014d}#{letter.run_id}"
+
+
+def dead_letter_attributes(letter: DeadLetter) -> dict[str, Any]:
+    """Attributes of a letter's row; the shard is that of the place, so that the rows are spread."""
+    attributes = {
+        "bucket": dead_bucket(
+            format_instant(letter.died_at)[:10], parse_bucket(letter.place.bucket)[1]
+        ),
+        "sk": dead_sort_key(letter),
+        "task_bucket": letter.place.bucket,
+        "task_sk": letter.place.sk,
+        "job": letter.job,
+        "tenant": letter.tenant or None,
+        "reason": letter.reason,
+        "expires_at": letter.keep_until,
+    }
+    return {name: value for name, value in attributes.items() if value is not None}
 
 
 def to_dead_letter(item: DeadLetterItem) -> DeadLetter:

@@ -1,17 +1,19 @@
 """The Runs table: who may run what, and how it went. One request a transition."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from minutero.aws.failures import GuardFailed, ask
+from minutero.aws.failures import GuardFailed, Item, ask
 from minutero.aws.run_record import (
     COMPLETED,
     IN_PROGRESS,
+    NAMES,
+    AttributeValues,
+    closing,
     encode_outcome,
     record_id,
+    seconds_until,
     to_run_record,
 )
-from minutero.domain.instants import SECOND
 from minutero.domain.run import Outcome, RunRecord
 from minutero.ports import Clock
 
@@ -19,8 +21,8 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 STARTABLE = (
-    "attribute_not_exists(id)"
-    " OR (#status = :in_progress AND in_progress_expiration < :now AND expiration >= :seconds)"
+    "attribute_not_exists(id) OR"
+    " (#status = :in_progress AND in_progress_expiration < :now AND expiration >= :seconds)"
 )
 """Start: no attempt yet, or one that failed (its time is 0) or ran out of time without a word."""
 
@@ -33,10 +35,6 @@ OURS_UNFINISHED = "#owner = :owner AND #status = :in_progress"
 OURS_RUNNING = "#owner = :owner AND #status = :in_progress AND in_progress_expiration <> :failed"
 """Fail: still ours, and not told yet, so that one failure is listed once."""
 
-NAMES = {"#status": "status", "#owner": "owner"}
-
-AttributeValues = dict[str, dict[str, Any]]
-
 
 class DynamoRunLedger:
     """`RunLedger` over the Runs table. `clock` is only slept with, between two tries."""
@@ -47,7 +45,7 @@ class DynamoRunLedger:
         self._clock = clock
 
     def start(self, run_id: str, owner: str, now: int, until: int, keep_until: int) -> RunRecord:
-        """Starts an attempt and counts it; `keep_until` in seconds. One unit."""
+        """Start an attempt and count it; `keep_until` in seconds. One unit."""
         values: AttributeValues = {
             ":run_id": {"S": run_id},
             ":owner": {"S": owner},
@@ -55,7 +53,7 @@ class DynamoRunLedger:
             ":until": {"N": str(until)},
             ":keep_until": {"N": str(keep_until)},
             ":now": {"N": str(now)},
-            ":seconds": {"N": str(-(-now // SECOND))},
+            ":seconds": {"N": str(seconds_until(now))},
             ":one": {"N": "1"},
         }
         try:
@@ -68,14 +66,15 @@ class DynamoRunLedger:
                 values,
             )
         except GuardFailed as failed:
+            found = failed.found[0]
+            if int(found["expiration"]["N"]) < seconds_until(now):
+                return self._start_afresh(run_id, values)
             # Also our own start, its answer lost: then the owner in the record is ours.
-            if _number(failed.found[0], "expiration") * SECOND >= now:
-                return to_run_record(failed.found[0])
-            return self._start_afresh(run_id, values)
+            return to_run_record(found)
         return to_run_record(answer)
 
     def _start_afresh(self, run_id: str, values: AttributeValues) -> RunRecord:
-        """Replaces a record whose retention has passed, its attempts and failures with it."""
+        """Replace a record whose retention has passed, its attempts and failures with it."""
         item: AttributeValues = {
             "id": {"S": record_id(run_id)},
             "run_id": values[":run_id"],
@@ -100,7 +99,7 @@ class DynamoRunLedger:
         return to_run_record(item)
 
     def finish(self, run_id: str, owner: str, outcome: Outcome, now: int) -> bool:
-        """Ends a run. One unit while the result is small."""
+        """End a run. One unit while the result is small."""
         try:
             self._update(
                 run_id,
@@ -114,19 +113,17 @@ class DynamoRunLedger:
                     ":ending": {"S": str(outcome.ending)},
                     ":now": {"N": str(now)},
                 },
-                {"#data": "data"},
             )
         except GuardFailed as failed:
-            found = failed.found[0]
             # Ours and completed: our own try, its answer lost.
-            return _is_owned(found, owner) and found["status"] == {"S": COMPLETED}
+            return _is_ours(failed.found[0], owner, COMPLETED)
         return True
 
     def fail(self, run_id: str, owner: str, error: str, now: int) -> bool:
-        """Ends an attempt, keeping its error. An update, no delete: the attempts must add up.
+        """End an attempt, keeping its error. An update, no delete: the attempts must add up.
 
-        Reads first, for the attempt's number, which no update can copy into a list; while the record is
-        ours the number cannot change. It costs a read for failures only.
+        Reads first, for the attempt's number, which no update can copy into a list; while the record
+        is ours the number cannot change. The read is paid for by failures alone.
         """
         record = self.get(run_id)
         if record is None or record.owner != owner or record.outcome is not None:
@@ -148,13 +145,23 @@ class DynamoRunLedger:
                 },
             )
         except GuardFailed as failed:
-            found = failed.found[0]
             # Ours and failed: our own try, its answer lost.
-            return _is_owned(found, owner) and found["status"] == {"S": IN_PROGRESS}
+            return _is_ours(failed.found[0], owner, IN_PROGRESS)
         return True
 
+    def close(self, run_id: str, outcome: Outcome, now: int, keep_until: int) -> RunRecord:
+        """End a run that nobody is running; `keep_until` in seconds. One unit."""
+        request: Any = closing(self._table, run_id, outcome, now, keep_until)
+        request["ReturnValues"] = "ALL_NEW"
+        try:
+            answer: Any = ask(lambda: self._client.update_item(**request), self._clock)
+        except GuardFailed as failed:
+            # Our own try, its answer lost, reads as closed before, which it is.
+            return to_run_record(failed.found[0])
+        return to_run_record(answer["Attributes"])
+
     def get(self, run_id: str) -> RunRecord | None:
-        """The record of a run."""
+        """Read the record of a run."""
         request: Any = {
             "TableName": self._table,
             "Key": {"id": {"S": record_id(run_id)}},
@@ -164,19 +171,16 @@ class DynamoRunLedger:
         return to_run_record(answer["Item"]) if "Item" in answer else None
 
     def _update(
-        self,
-        run_id: str,
-        changes: str,
-        guard: str,
-        values: AttributeValues,
-        names: Mapping[str, str] | None = None,
+        self, run_id: str, changes: str, guard: str, values: AttributeValues
     ) -> AttributeValues:
+        used = f"{changes} {guard}"
         request: Any = {
             "TableName": self._table,
             "Key": {"id": {"S": record_id(run_id)}},
             "UpdateExpression": changes,
             "ConditionExpression": guard,
-            "ExpressionAttributeNames": {**NAMES, **(names or {})},
+            # DynamoDB refuses names and values that no expression uses.
+            "ExpressionAttributeNames": {name: NAMES[name] for name in NAMES if name in used},
             "ExpressionAttributeValues": values,
             "ReturnValues": "ALL_NEW",
             "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
@@ -185,9 +189,5 @@ class DynamoRunLedger:
         return dict(answer["Attributes"])
 
 
-def _is_owned(item: Mapping[str, Mapping[str, Any]], owner: str) -> bool:
-    return item.get("owner") == {"S": owner}
-
-
-def _number(item: Mapping[str, Mapping[str, Any]], name: str) -> int:
-    return int(item[name]["N"])
+def _is_ours(item: Item, owner: str, status: str) -> bool:
+    return item.get("owner") == {"S": owner} and item.get("status") == {"S": status}

@@ -1,7 +1,8 @@
 """The item of a run record: Powertools' own attributes, and ours beside them.
 
-`id`, `status`, `data`, `expiration` (seconds) and `in_progress_expiration` (milliseconds) are what Powertools'
-DynamoDB layer has: https://docs.aws.amazon.com/powertools/python/latest/utilities/idempotency/
+`id`, `status`, `data`, `expiration` (seconds) and `in_progress_expiration` (milliseconds) are what
+Powertools' DynamoDB layer has:
+https://docs.aws.amazon.com/powertools/python/latest/utilities/idempotency/
 """
 
 import hashlib
@@ -9,30 +10,101 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from minutero.domain.instants import SECOND
 from minutero.domain.run import Attempt, Outcome, RunRecord
 
 KEY_PREFIX = "run"
-"""Ours, where Powertools would take the function's name: renaming a function must not run tasks again."""
+"""Ours, where Powertools has the function's name: a renamed function must not run tasks again."""
 
 HASH_FUNCTION = "sha256"
 IN_PROGRESS = "INPROGRESS"
 COMPLETED = "COMPLETED"
 
+NOBODY_RUNS_IT = (
+    "attribute_not_exists(id) OR expiration < :seconds"
+    " OR (#status = :in_progress AND in_progress_expiration < :now)"
+)
+"""Close: what lets a start have the run lets a cancel, a move or a burial have it; the first wins. The
+record may have expired before TTL came round."""
+
+NAMES = {"#status": "status", "#owner": "owner", "#data": "data"}
+
 Item = Mapping[str, Mapping[str, Any]]
+AttributeValues = dict[str, dict[str, Any]]
 
 
 def record_id(run_id: str) -> str:
-    """The hash key of a run's record, as Powertools computes it."""
+    """Hash key of a run's record, as Powertools computes it."""
     return f"{KEY_PREFIX}#{hashlib.new(HASH_FUNCTION, json.dumps(run_id).encode()).hexdigest()}"
 
 
+def closing(
+    table: str, run_id: str, outcome: Outcome, at: int, keep_until: int, token: str = ""
+) -> dict[str, Any]:
+    """Build the update that ends a run which nobody is running; attempts and failures stay.
+
+    For UpdateItem and for a transaction alike. `at` in milliseconds, `keep_until` in seconds; `token`
+    is left as the record's owner.
+    """
+    return {
+        "TableName": table,
+        "Key": {"id": {"S": record_id(run_id)}},
+        "UpdateExpression": "SET run_id = :run_id, #status = :completed, #owner = :token,"
+        " #data = :data, ending = :ending, finished_at = :now, in_progress_expiration = :none,"
+        " expiration = :keep_until ADD attempts :none",
+        "ConditionExpression": NOBODY_RUNS_IT,
+        "ExpressionAttributeNames": NAMES,
+        "ExpressionAttributeValues": {
+            **_ended(outcome, token),
+            ":run_id": {"S": run_id},
+            ":in_progress": {"S": IN_PROGRESS},
+            ":completed": {"S": COMPLETED},
+            ":now": {"N": str(at)},
+            ":seconds": {"N": str(seconds_until(at))},
+            ":keep_until": {"N": str(keep_until)},
+            ":none": {"N": "0"},
+        },
+        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+    }
+
+
+WAS_DEAD = "ending = :dead"
+"""Redrive: nobody has redriven or discarded it before."""
+
+
+def taking_back(table: str, run_id: str, dead: str, outcome: Outcome, token: str) -> dict[str, Any]:
+    """Build the update that gives a run which ended `dead` another ending."""
+    return {
+        "TableName": table,
+        "Key": {"id": {"S": record_id(run_id)}},
+        "UpdateExpression": "SET #owner = :token, #data = :data, ending = :ending",
+        "ConditionExpression": WAS_DEAD,
+        "ExpressionAttributeNames": {"#owner": "owner", "#data": "data"},
+        "ExpressionAttributeValues": {**_ended(outcome, token), ":dead": {"S": dead}},
+        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+    }
+
+
+def _ended(outcome: Outcome, token: str) -> AttributeValues:
+    return {
+        ":token": {"S": token},
+        ":data": {"S": encode_outcome(outcome)},
+        ":ending": {"S": str(outcome.ending)},
+    }
+
+
+def seconds_until(ms: int) -> int:
+    """First whole second at or after an instant: a TTL before it has passed."""
+    return -(-ms // SECOND)
+
+
 def encode_outcome(outcome: Outcome) -> str:
-    """The JSON text of an outcome."""
+    """JSON text of an outcome."""
     return json.dumps(outcome.to_json(), separators=(",", ":"))
 
 
 def decode_outcome(text: str) -> Outcome:
-    """Reads what `encode_outcome` wrote."""
+    """Read what `encode_outcome` wrote."""
     return Outcome.from_json(json.loads(text))
 
 
@@ -47,14 +119,13 @@ def to_run_record(item: Item) -> RunRecord:
         owner=_text(item, "owner"),
         started_at=_number(item, "started_at"),
         finished_at=_number(item, "finished_at"),
-        failures=tuple(
-            Attempt(
-                _number(one["M"], "number") or 0,
-                _number(one["M"], "at") or 0,
-                _text(one["M"], "error"),
-            )
-            for one in item.get("failures", {}).get("L", ())
-        ),
+        failures=tuple(_failure(one["M"]) for one in item.get("failures", {}).get("L", ())),
+    )
+
+
+def _failure(stored: Item) -> Attempt:
+    return Attempt(
+        _number(stored, "number") or 0, _number(stored, "at") or 0, _text(stored, "error")
     )
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
-from pynamodb.transactions import TransactWrite
 
 from minutero.aws.failures import GuardFailed
 from minutero.aws.rows import (
@@ -17,7 +16,8 @@ from minutero.aws.rows import (
     to_key_record,
 )
 from minutero.aws.tables import KEY_SK, PAYLOAD_SK, KeyItem, TaskItem
-from minutero.aws.tasks_table import TasksTable, request_token
+from minutero.aws.tasks_table import TasksTable, put
+from minutero.aws.run_record import seconds_until
 from minutero.domain.instants import SECOND
 from minutero.domain.task import KeyRecord, Place, Pointer, State, Task
 from minutero.errors import Unavailable
@@ -37,7 +37,7 @@ AttributeValues = dict[str, dict[str, Any]]
 
 def key_is_free(now: int) -> Condition:
     """Create with a key: it was never used, or it has expired and TTL has not come round yet."""
-    free: Condition = KeyItem.bucket.does_not_exist() | (KeyItem.expires_at < -(-now // SECOND))
+    free: Condition = KeyItem.bucket.does_not_exist() | (KeyItem.expires_at < seconds_until(now))
     return free
 
 
@@ -58,7 +58,7 @@ class StoredTasks(TasksTable):
         """Create and register the key, in one transaction: four units for small ones."""
         self._put_large_payload(task)
         try:
-            self._ask(lambda: self._put_both(task, key, now))
+            self._put_both(task, key, now)
         except GuardFailed as failed:
             if 0 not in failed.found:
                 # The key is ours and the task lies there: an earlier try, whose answer got lost.
@@ -78,12 +78,10 @@ class StoredTasks(TasksTable):
             body_hash=key.body_hash,
             expires_at=key.keep_until,
         )
-        with TransactWrite(
-            connection=self._tables.connection,
-            client_request_token=request_token("put", task.task_id),
-        ) as transaction:
-            transaction.save(registered, condition=key_is_free(now), return_values="ALL_OLD")
-            transaction.save(self._tables.task(**task_attributes(task)), condition=NOTHING_THERE)
+        stored = self._tables.task(**task_attributes(task))
+        self._transact(
+            [put(registered, key_is_free(now)), put(stored, NOTHING_THERE)], "put", task, key, now
+        )
 
     def _put_large_payload(self, task: Task) -> None:
         """Written before its task: a crash in between leaves an orphan, which nothing refers to and TTL

@@ -54,6 +54,7 @@ class TaskItem(Model):
     claimed_at = NumberAttribute(null=True)
     moved_bucket = UnicodeAttribute(null=True)
     moved_sk = UnicodeAttribute(null=True)
+    attempts_before = NumberAttribute(null=True)
 
 
 class OpenClaimItem(Model):
@@ -125,7 +126,7 @@ class CursorItem(Model):
     """How far a shard is settled. Its key is the shard in two digits or more."""
 
     shard = UnicodeAttribute(hash_key=True)
-    watermark = NumberAttribute(default=-1)
+    watermark = NumberAttribute()
     lease_owner = UnicodeAttribute(default="")
     lease_until = NumberAttribute(default=0)
     first_minute = NumberAttribute(default=0)
