@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,15 +115,12 @@ def check_nesting(value: Any, field: str = "payload") -> None:
     """Refuses a JSON value nested deeper than 32. Walks with its own stack: the depth may be anything."""
     level = [value]
     for _ in range(NESTING_LIMIT + 1):
-        deeper: list[Any] = []
-        for node in level:
-            if isinstance(node, dict):
-                deeper.extend(node.values())
-            elif isinstance(node, list | tuple):
-                deeper.extend(node)
-        if not deeper:
+        containers = [node for node in level if isinstance(node, dict | list | tuple)]
+        if not containers:
             return
-        level = deeper
+        level = []
+        for node in containers:
+            level.extend(node.values() if isinstance(node, dict) else node)
     raise InvalidInput(
         f"invalid_{field}", f"{field} is nested deeper than {NESTING_LIMIT} levels; flatten it", field
     )
@@ -165,8 +163,7 @@ def body_hash(body: dict[str, Any]) -> str:
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
         raise InvalidInput("invalid_json", f"member {twice[:80]!r} stands twice in one object; send it once")
     return members
 
