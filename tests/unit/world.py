@@ -1,0 +1,181 @@
+"""A whole deployment in memory, under a clock that is moved by hand."""
+
+from faults import Faulty
+
+from minutero.domain.buckets import bucket_name
+from minutero.domain.instants import MINUTE, SECOND, parse_instant
+from minutero.domain.new_task import NewTask
+from minutero.domain.timing import Timing
+from minutero.jobs import Job, JobRegistry
+from minutero.ports import Growth
+from minutero.service.add_task import AddTask
+from minutero.service.audit import Auditor
+from minutero.service.claim_batch import ClaimBatch
+from minutero.service.dead_letter import BuryMessage
+from minutero.service.dispatch import Dispatcher
+from minutero.service.execute import Execute
+from minutero.service.job_catalog import JobCatalog
+from minutero.service.read_task import ReadTask
+from minutero.service.shards import Shards
+from minutero.testing import Memory, SettableClock
+from minutero.testing.memory import LedgerRunOnce, MemoryTaskStore, one_by_one
+
+NOW = parse_instant("2026-11-29T20:21:00Z")
+ENOUGH = 45 * SECOND
+"""The time of a tick, before no batch is begun any more."""
+
+
+class World:
+    """One deployment. Its stores, queue, cursors and settings can be told to fail (`faults.Faulty`).
+
+    `runs` lists each start of a job as (task id, attempt, milliseconds); what a job does is
+    `world.jobs["echo"] = lambda payload, run: ...`.
+    """
+
+    def __init__(self, now=NOW, shards=1, page=500, timing=None):
+        self.clock = SettableClock(now)
+        self.timing = timing or Timing()
+        self.memory = Memory()
+        self.memory.tasks = MemoryTaskStore(self.memory.ledger, page)
+        self.memory.queue.clock = self.clock
+        self.memory.settings.grow(Growth(shards, now - 60 * MINUTE))
+        self.store = Faulty(self.memory.tasks)
+        self.queue = Faulty(self.memory.queue)
+        self.cursors = Faulty(self.memory.cursors)
+        self.settings = Faulty(self.memory.settings)
+        self.ledger = Faulty(self.memory.ledger)
+        self.shards = Shards(self.settings, shards)
+        self.catalog = JobCatalog(self.settings)
+        self.runs = []
+        self.registry = JobRegistry()
+        self.jobs = {}
+        self.job("echo", lambda payload, run: payload)
+        self.chance = 0.5
+
+    def job(self, name, function, *, result_required=False):
+        """Deploys a job, or another body for it."""
+        self.jobs[name] = function
+
+        def record(payload, run):
+            self.runs.append((run.task_id, run.attempt, self.clock.now()))
+            return self.jobs[name](payload, run)
+
+        record.__qualname__ = name
+        self.registry.add(Job(name, record, result_required))
+        self.memory.settings.announce_jobs(self.registry.names())
+
+    # --- the services
+
+    @property
+    def add_task(self):
+        return AddTask(
+            self.store, self.queue, self.shards, self.catalog, self.clock, self.timing
+        )
+
+    @property
+    def read_task(self):
+        return ReadTask(self.store, self.ledger, self.clock)
+
+    @property
+    def run_once(self):
+        return LedgerRunOnce(self.ledger, self.clock)
+
+    @property
+    def execute(self):
+        return Execute(
+            self.queue, self.run_once, self.registry, self.clock, self.timing, lambda: self.chance
+        )
+
+    @property
+    def bury_message(self):
+        return BuryMessage(self.store, self.ledger, self.clock, self.timing)
+
+    @property
+    def auditor(self):
+        return Auditor(
+            self.store, self.queue, self.cursors, self.clock, self.timing, one_by_one
+        )
+
+    def dispatcher(self, owner="dispatcher-1"):
+        return Dispatcher(
+            self.store, self.queue, self.cursors, self.clock, self.timing, one_by_one, owner
+        )
+
+    def batch(self, enough=ENOUGH):
+        """A ClaimBatch whose time is up `enough` milliseconds from now."""
+        until = self.clock.now() + enough
+        return ClaimBatch(self.dispatcher(), lambda: self.clock.now() >= until)
+
+    # --- what happens
+
+    def add(self, job="echo", *, after=None, at=None, body_hash="", **more):
+        """Adds a task due `after` milliseconds from now, or `at` an instant, or now."""
+        run_at = self.clock.now() + after if after is not None else at
+        return self.add_task(NewTask(job, run_at=run_at, **more), body_hash).task
+
+    def add_crashed(self, **more):
+        """Adds a task whose writer dies once it is stored: near, and still `scheduled`."""
+        self.queue.next("send", lambda real, messages: [])
+        return self.add(**more)
+
+    def tick(self, enough=ENOUGH, owner="dispatcher-1"):
+        """One tick over all shards; its reports by shard."""
+        now = self.clock.now()
+        growth = self.shards.for_dispatch(now)
+        reports = self.dispatcher(owner).tick(range(growth[-1].shards), growth, now + enough)
+        return {report.shard: report for report in reports}
+
+    def deliver(self, task, pointer=None):
+        """One delivery of a task's message to a worker, as often as one likes."""
+        deadline = self.clock.now() + self.timing.worker_timeout
+        return self.execute(pointer or task.pointer, self.store.get(task.place), deadline)
+
+    def work(self):
+        """Delivers every message that is visible now, once; what became of each."""
+        visible = []
+        while (message := self.memory.queue.receive(self.clock.now())) is not None:
+            visible.append(message.pointer)
+        deadline = self.clock.now() + self.timing.worker_timeout
+        return [self.execute(p, self.store.get(p.place), deadline) for p in visible]
+
+    def play(self, minutes):
+        """Ticks each minute and works each second."""
+        for second in range(minutes * 60):
+            if second % 60 == 0:
+                self.tick()
+            self.work()
+            self.clock.advance(SECOND)
+
+    # --- what came of it
+
+    def stored(self, task):
+        return self.memory.tasks.get(task.place)
+
+    def status(self, task):
+        return self.read_task(task.task_id).status
+
+    def record(self, task):
+        return self.memory.ledger.get(task.run_id)
+
+    def bucket(self, ms, shard=0):
+        return bucket_name(ms, shard)
+
+    def open_claims(self):
+        """All open claims there are."""
+        buckets = self.memory.tasks.buckets
+        return [claim for bucket in buckets for claim in self.memory.tasks.open_claims(bucket)]
+
+    def waiting(self):
+        """The messages in the queue, soonest first, left there."""
+        return [message for _, _, message in sorted(self.memory.queue._waiting, key=lambda w: w[:2])]
+
+    def waiting_ids(self):
+        return [message.pointer.task_id for message in self.waiting()]
+
+    def watermark(self, shard=0):
+        return self.memory.cursors.cursors[shard].watermark
+
+    @property
+    def dead(self):
+        """The dead-letter queue."""
+        return self.memory.queue.dead
