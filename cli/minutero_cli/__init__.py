@@ -1,1 +1,1 @@
-"""The command `minutero` and the local stack: a package beside the layer's, so that it ships none."""
+"""The command `minutero` and the local stack: a package beside the layer's, which ships none."""
