@@ -28,7 +28,7 @@ app = APIGatewayHttpResolver(enable_validation=True, json_body_deserializer=read
 
 
 @app.post("/tasks")
-def add_task(body: Annotated[NewTaskBody, Body()]) -> Response:
+def add_task(body: Annotated[NewTaskBody, Body()]) -> Response[dict[str, Any]]:
     """Adds a task: 201, or 200 when its key and body had made it before."""
     new = body.to_new_task()
     added = wiring.api().add_task(new, body_hash(app.current_event.json_body))
@@ -38,53 +38,53 @@ def add_task(body: Annotated[NewTaskBody, Body()]) -> Response:
 
 
 @app.get("/tasks/<task_id>")
-def get_task(task_id: str) -> Response:
+def get_task(task_id: str) -> Response[dict[str, Any]]:
     """One task, with what became of it."""
     return _answer(HTTPStatus.OK, task_answer(wiring.api().read_task(task_id)))
 
 
 @app.get("/jobs")
-def get_jobs() -> Response:
+def get_jobs() -> Response[dict[str, Any]]:
     """Names of the deployed jobs."""
     return _answer(HTTPStatus.OK, {"jobs": sorted(wiring.api().job_names())})
 
 
 @app.exception_handler(InvalidInput)
-def refuse(error: InvalidInput) -> Response:
+def refuse(error: InvalidInput) -> Response[dict[str, Any]]:
     too_large = error.code.endswith("too_large")
     status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE if too_large else HTTPStatus.BAD_REQUEST
     return _error(status, error.code, error.message, error.field)
 
 
 @app.exception_handler(RequestValidationError)
-def refuse_shape(error: RequestValidationError) -> Response:
+def refuse_shape(error: RequestValidationError) -> Response[dict[str, Any]]:
     return refuse(invalid_input(error.errors()))
 
 
 @app.exception_handler(UnicodeDecodeError)
-def refuse_bytes(_error: UnicodeDecodeError) -> Response:
+def refuse_bytes(_error: UnicodeDecodeError) -> Response[dict[str, Any]]:
     return refuse(InvalidInput("invalid_json", "the body is not whole UTF-8 text; send JSON in UTF-8"))
 
 
 @app.exception_handler(NotFound)
-def missing(error: NotFound) -> Response:
+def missing(error: NotFound) -> Response[dict[str, Any]]:
     return _error(HTTPStatus.NOT_FOUND, "not_found", str(error))
 
 
 @app.exception_handler(Conflict)
-def conflict(error: Conflict) -> Response:
+def conflict(error: Conflict) -> Response[dict[str, Any]]:
     return _error(HTTPStatus.CONFLICT, "conflict", str(error))
 
 
 @app.exception_handler(Unavailable)
-def unavailable(error: Unavailable) -> Response:
+def unavailable(error: Unavailable) -> Response[dict[str, Any]]:
     answer = _error(HTTPStatus.SERVICE_UNAVAILABLE, "unavailable", f"try again: {error}")
     answer.headers["Retry-After"] = "1"
     return answer
 
 
 @app.not_found
-def no_such_path(_error: NotFoundError) -> Response:
+def no_such_path(_error: NotFoundError) -> Response[dict[str, Any]]:
     event = app.current_event
     path = f"{event.http_method} {event.path}"[:200]
     return _error(HTTPStatus.NOT_FOUND, "not_found", f"there is no {path}; see the README for the paths")
@@ -95,10 +95,10 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     return app.resolve(event, context)
 
 
-def _answer(status: HTTPStatus, body: dict[str, Any]) -> Response:
+def _answer(status: HTTPStatus, body: dict[str, Any]) -> Response[dict[str, Any]]:
     return Response(status_code=int(status), content_type=content_types.APPLICATION_JSON, body=body)
 
 
-def _error(status: HTTPStatus, code: str, message: str, field: str = "") -> Response:
+def _error(status: HTTPStatus, code: str, message: str, field: str = "") -> Response[dict[str, Any]]:
     error = {"code": code, "message": message, **({"field": field} if field else {})}
     return _answer(status, {"error": error})

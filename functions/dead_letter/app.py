@@ -16,11 +16,10 @@ logger = Logger()
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """An SQS event of the dead-letter queue; the answer names the messages to keep."""
-    cemetery = wiring.dead_letter()
     processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
     return process_partial_response(  # type: ignore[return-value]  # a TypedDict is a dict
         event=event,
-        record_handler=lambda record: cemetery.bury(record["body"]),
+        record_handler=lambda record: wiring.dead_letter().message(record["body"]),
         processor=processor,
         context=context,
     )

@@ -38,16 +38,21 @@ def load_jobs() -> frozenset[str]:
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """An SQS event; the answer names the messages to keep (ReportBatchItemFailures)."""
     worker = wiring.worker(registry)
-    worker.announce(load_jobs())
+    _announce_once()
     if event.get("minutero") == ANNOUNCE:
         return {"jobs": sorted(load_jobs())}
     deadline = worker.clock.now() + context.get_remaining_time_in_millis()
-    bodies = [record["body"] for record in event["Records"]]
-    tasks = worker.read(bodies)
+    tasks = worker.messages.read([record["body"] for record in event["Records"]])
     processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
     return process_partial_response(  # type: ignore[return-value]  # a TypedDict is a dict
         event=event,
-        record_handler=lambda record: worker.run(record["body"], tasks, deadline),
+        record_handler=lambda record: worker.messages.run(record["body"], tasks, deadline),
         processor=processor,
         context=context,
     )
+
+
+@cache
+def _announce_once() -> None:
+    """Each process tells once which jobs it has, so that a new version's are known with its first event."""
+    wiring.worker(registry).announce(load_jobs())

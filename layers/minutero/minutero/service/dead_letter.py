@@ -10,6 +10,7 @@ from minutero.domain.task import Pointer
 from minutero.domain.timing import Timing
 from minutero.ports import Clock, RunLedger, TaskStore
 from minutero.service.letters import letter_of
+from minutero.service.messages import Kept, Parse, pointer_in
 
 logger = logging.getLogger(__name__)
 
@@ -36,9 +37,20 @@ class BuryMessage:
     ledger: RunLedger
     clock: Clock
     timing: Timing
+    parse: Parse
+
+    def message(self, body: str) -> Burial | None:
+        """One message. Raises Kept or Unavailable when it must not be acknowledged."""
+        pointer = pointer_in(body, self.parse)
+        if pointer is None:
+            return None
+        burial = self(pointer)
+        if burial is Burial.KEPT:
+            raise Kept(pointer.run_id)
+        return burial
 
     def __call__(self, pointer: Pointer) -> Burial:
-        """Raises Unavailable: the message must then be kept.
+        """One dead letter. Raises Unavailable: the message must then be kept.
 
         A worker ends the run before it sends the message here. A message SQS itself moved here, after
         maxReceiveCount receives, was ended by nobody: the run's lock is taken as a cancel takes it, so a

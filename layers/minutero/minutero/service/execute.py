@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from minutero.domain.instants import SECOND
 from minutero.domain.retry import LONGEST_DELAY, backoff
-from minutero.domain.run import Ending, Outcome, short, succeeded
+from minutero.domain.run import Ending, Outcome, bounded, short, succeeded
 from minutero.domain.task import Pointer, Task, delay_seconds
 from minutero.domain.timing import Timing
 from minutero.errors import PermanentFailure, RetryLater
@@ -100,7 +100,7 @@ class Execute:
         try:
             return _call(job, task, self._run(task, attempt, deadline))
         except Skipped as skipped:
-            return Outcome(Ending.SKIPPED, reason=str(skipped))
+            return Outcome(Ending.SKIPPED, reason=bounded(str(skipped)))
         except PermanentFailure as failure:
             return Outcome(Ending.DEAD, reason=short(failure))
         except Exception as error:  # noqa: BLE001 - whatever a user's job raises is a failed attempt
