@@ -54,7 +54,7 @@ def succeeded(result: Any) -> Outcome:
     if result is None:
         return Outcome(Ending.SUCCEEDED)
     try:
-        text = json.dumps(result, allow_nan=False, separators=(",", ":"))
+        text = json.dumps(result, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
         size = len(text.encode())
     except (TypeError, ValueError, RecursionError) as error:
         return Outcome(Ending.SUCCEEDED, note=f"result dropped: {short(error)}")
@@ -67,8 +67,16 @@ def succeeded(result: Any) -> Outcome:
 
 def short(error: BaseException) -> str:
     """An error in one bounded line: `ValueError: no such wallet`."""
-    line = " ".join(f"{type(error).__name__}: {error}".split())
-    return line.encode("utf-8", "replace").decode()[:ERROR_LIMIT]
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - an error of a user's that cannot even tell itself
+        text = "(its text cannot be had)"
+    return bounded(f"{type(error).__name__}: {text}")
+
+
+def bounded(text: str) -> str:
+    """A reason in one line that can always be stored, whatever a job made it of."""
+    return " ".join(text.split()).encode("utf-8", "replace").decode()[:ERROR_LIMIT]
 
 
 @dataclass(frozen=True, slots=True)
