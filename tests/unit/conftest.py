@@ -22,6 +22,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         settings.load_profile("unit")
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Short names for long values."""
+    if isinstance(val, int) and abs(val) > 10**100:
+        return "a-long-integer"
+    if isinstance(val, str | bytes) and len(val) > 100:
+        return f"{val[:20]!r}-{len(val)}-long"
+    return None
+
+
 @pytest.fixture(autouse=True)
 def _no_sockets():
     disable_socket()

@@ -5,6 +5,7 @@ from faults import Faulty
 from minutero.domain.buckets import bucket_name
 from minutero.domain.instants import MINUTE, SECOND, parse_instant
 from minutero.domain.new_task import NewTask
+from minutero.domain.task import Task, new_task_id, place_of
 from minutero.domain.timing import Timing
 from minutero.jobs import Job, JobRegistry
 from minutero.ports import Growth
@@ -23,6 +24,13 @@ from minutero.testing.memory import LedgerRunOnce, MemoryTaskStore, one_by_one
 NOW = parse_instant("2026-11-29T20:21:00Z")
 ENOUGH = 45 * SECOND
 """The time of a tick, before no batch is begun any more."""
+
+
+def make_task(**more):
+    """A task value due now, never stored."""
+    task_id = new_task_id(NOW, 8)
+    fields = {"run_at": NOW, "created_at": NOW, "keep_until": 0, **more}
+    return Task(task_id, 0, place_of(task_id, 0, NOW), "echo", **fields)
 
 
 class World:
