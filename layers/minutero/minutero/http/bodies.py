@@ -31,7 +31,7 @@ class NewTaskBody(BaseModel):
         description="RFC 3339 time with Z or an offset; a past one means now",
         examples=["2026-12-01T09:00:00Z"],
     )
-    delay_seconds: int | float | None = Field(None, description="Instead of run_at; 0 and up")
+    delay_seconds: float | None = Field(None, description="Instead of run_at; 0 and up")
     key: str | None = Field(
         None, description="Your idempotency key: the same key and body again give the same task"
     )
@@ -77,12 +77,11 @@ _KINDS = {
 def invalid_input(errors: Sequence[dict[str, Any]]) -> InvalidInput:
     """The first of pydantic's errors as one of ours: `loc` is ("body", "run_at", ...)."""
     error = errors[0]
-    names = [str(part) for part in error["loc"][1:] if part not in ("int", "float", "str")]
-    field = ".".join(names)
+    field = ".".join(str(part) for part in error["loc"][1:])
     kind = str(error["type"])
     if kind == "json_invalid":
         return InvalidInput("invalid_json", "the body is not JSON; send an object in UTF-8")
-    if not field:
+    if len(error["loc"]) < 2:  # noqa: PLR2004 - ("body",) alone
         return InvalidInput("invalid_body", "the body must be a JSON object, as POST /tasks documents it")
     if kind == "missing":
         return InvalidInput(f"invalid_{field}", f"{field} is missing; send it", field)
