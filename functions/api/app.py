@@ -62,7 +62,7 @@ def refuse_shape(error: RequestValidationError) -> Response[dict[str, Any]]:
 
 
 @app.exception_handler(UnicodeDecodeError)
-def refuse_bytes(_error: UnicodeDecodeError) -> Response[dict[str, Any]]:
+def refuse_bytes(_broken: UnicodeDecodeError) -> Response[dict[str, Any]]:
     return refuse(InvalidInput("invalid_json", "the body is not whole UTF-8 text; send JSON in UTF-8"))
 
 
@@ -84,7 +84,7 @@ def unavailable(error: Unavailable) -> Response[dict[str, Any]]:
 
 
 @app.not_found
-def no_such_path(_error: NotFoundError) -> Response[dict[str, Any]]:
+def no_such_path(_missing: NotFoundError) -> Response[dict[str, Any]]:
     event = app.current_event
     path = f"{event.http_method} {event.path}"[:200]
     return _error(HTTPStatus.NOT_FOUND, "not_found", f"there is no {path}; see the README for the paths")
