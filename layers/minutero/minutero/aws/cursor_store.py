@@ -49,14 +49,15 @@ class DynamoCursorStore:
 
     def begin(self, shard: int, watermark: int) -> Cursor:
         """Writes a shard's first row; another dispatcher's, if it came first, is as good."""
+        begun = Cursor(shard, watermark, first_minute=watermark)
         item = self._model(
             shard=_key(shard), watermark=watermark, first_minute=watermark, audited={}
         )
         try:
             ask(lambda: item.save(condition=NO_ROW_YET), self._clock)
         except GuardFailed:
-            return self.get(shard) or _cursor(shard, item)
-        return _cursor(shard, item)
+            return self.get(shard) or begun
+        return begun
 
     def lease(self, shard: int, owner: str, now: int, until: int) -> bool:
         """Takes the shard. Asked again after a lost answer, it is ours already: True."""
