@@ -155,14 +155,14 @@ class ClaimBatch:
         """The tasks that could not be sent while time was left. Every entry of every answer is read."""
         pending = list(tasks)
         for _ in self._tries():
-            if not pending:
-                break
             answers = [one for chunk in self._parallel(self._send_chunk, _chunks(pending, SEND_CHUNK)) for one in chunk]
             results = list(zip(pending, answers, strict=True))
             self.tally.sent += sum(answer is Sent.SENT for answer in answers)
             for task in (task for task, answer in results if answer is Sent.REFUSED):
                 self._bury(task, UNSENDABLE)
             pending = [task for task, answer in results if answer is Sent.FAILED]
+            if not pending:
+                break
         return pending
 
     def _send_chunk(self, chunk: Sequence[Pointer]) -> list[Sent]:
