@@ -11,12 +11,15 @@ from minutero.jobs import Job, JobRegistry
 from minutero.ports import Growth
 from minutero.service.add_task import AddTask
 from minutero.service.audit import Auditor
+from minutero.service.cancel import CancelTask
 from minutero.service.claim_batch import ClaimBatch
 from minutero.service.dead_letter import BuryMessage
 from minutero.service.dispatch import Dispatcher
 from minutero.service.execute import Execute
 from minutero.service.job_catalog import JobCatalog
+from minutero.service.move import MoveTask
 from minutero.service.read_task import ReadTask
+from minutero.service.send_near import SendNear
 from minutero.service.shards import Shards
 from minutero.testing import Memory, SettableClock
 from minutero.testing.memory import LedgerRunOnce, MemoryTaskStore, one_by_one
@@ -91,12 +94,27 @@ class World:
     @property
     def execute(self):
         return Execute(
-            self.queue, self.run_once, self.registry, self.clock, self.timing, lambda: self.chance
+            store=self.store,
+            queue=self.queue,
+            run_once=self.run_once,
+            jobs=self.registry,
+            clock=self.clock,
+            timing=self.timing,
+            chance=lambda: self.chance,
         )
 
     @property
     def bury_message(self):
-        return BuryMessage(self.store, self.ledger, self.clock, self.timing)
+        return BuryMessage(self.store, self.ledger, self.clock, self.timing, parse=None)
+
+    @property
+    def cancel(self):
+        return CancelTask(self.store, self.clock, self.timing)
+
+    @property
+    def move(self):
+        send_near = SendNear(self.store, self.queue, self.clock, self.timing)
+        return MoveTask(self.store, self.ledger, send_near, self.clock, self.timing)
 
     @property
     def auditor(self):

@@ -1,0 +1,154 @@
+"""The shapes of CONTRACT's answers."""
+
+import json
+
+from world import NOW
+
+from minutero.domain.instants import MINUTE, SECOND
+from minutero.errors import PermanentFailure
+from minutero.http.answers import added_answer, task_answer
+
+
+def answer(world, task):
+    told = task_answer(world.read_task(task.task_id))
+    assert json.loads(json.dumps(told, ensure_ascii=False)) == told
+    return told
+
+
+def fails(payload, run):
+    raise ValueError("no such wallet")
+
+
+def test_a_task_just_added_is_told_as_scheduled_even_when_it_was_sent(world):
+    task = world.add(payload='{"any":"JSON"}', key="k", tenant="acme", expires_after_seconds=600)
+    assert world.status(task) == "claimed"
+    assert added_answer(task) == {
+        "task_id": task.task_id,
+        "job": "echo",
+        "payload": {"any": "JSON"},
+        "run_at": "2026-11-29T20:21:00Z",
+        "key": "k",
+        "tenant": "acme",
+        "max_attempts": 5,
+        "expires_after_seconds": 600,
+        "status": "scheduled",
+    }
+
+
+def test_a_task_that_waits_has_no_more_than_its_creation(world):
+    task = world.add(after=60 * MINUTE)
+    assert answer(world, task) == {
+        "task_id": task.task_id,
+        "job": "echo",
+        "payload": None,
+        "run_at": "2026-11-29T21:21:00Z",
+        "key": None,
+        "tenant": None,
+        "max_attempts": 5,
+        "expires_after_seconds": None,
+        "status": "scheduled",
+        "attempts": 0,
+        "result": None,
+        "error": None,
+        "note": None,
+        "lateness_ms": None,
+        "timeline": {
+            "created_at": "2026-11-29T20:21:00Z",
+            "claimed_at": None,
+            "started_at": None,
+            "finished_at": None,
+        },
+        "history": [],
+    }
+
+
+def test_a_task_that_succeeded_shows_its_result_its_times_and_its_lateness(world):
+    def takes_a_second(payload, run):
+        world.clock.advance(SECOND)
+        return {"sum": 0}
+
+    world.job("echo", takes_a_second)
+    task = world.add(after=10 * SECOND)
+    world.clock.advance(10 * SECOND + 250)
+    world.work()
+    told = answer(world, task)
+    assert (told["status"], told["result"], told["error"]) == ("succeeded", {"sum": 0}, None)
+    assert (told["attempts"], told["history"], told["lateness_ms"]) == (1, [], 250)
+    assert told["timeline"] == {
+        "created_at": "2026-11-29T20:21:00Z",
+        "claimed_at": "2026-11-29T20:21:00Z",
+        "started_at": "2026-11-29T20:21:10.250Z",
+        "finished_at": "2026-11-29T20:21:11.250Z",
+    }
+
+
+def test_a_falsy_result_is_told(world):
+    world.job("echo", lambda payload, run: 0)
+    task = world.add()
+    world.work()
+    assert answer(world, task)["result"] == 0
+
+
+def test_a_result_that_was_dropped_leaves_a_note(world):
+    world.job("echo", lambda payload, run: object())
+    task = world.add()
+    world.work()
+    told = answer(world, task)
+    assert (told["status"], told["result"]) == ("succeeded", None)
+    assert told["note"].startswith("result dropped")
+
+
+def test_a_task_that_retries_shows_each_failure(world):
+    world.job("echo", fails)
+    task = world.add()
+    world.work()
+    told = answer(world, task)
+    assert (told["status"], told["attempts"]) == ("retrying", 1)
+    assert told["error"] == "ValueError: no such wallet"
+    assert told["history"] == [
+        {
+            "attempt": 1,
+            "failed_at": "2026-11-29T20:21:00Z",
+            "error": "ValueError: no such wallet",
+        }
+    ]
+
+
+def test_a_task_that_succeeded_in_the_end_keeps_its_history_and_shows_no_error(world):
+    world.job("echo", fails)
+    task = world.add()
+    world.work()
+    world.job("echo", lambda payload, run: "done")
+    world.clock.advance(MINUTE)
+    world.work()
+    told = answer(world, task)
+    assert (told["status"], told["attempts"], told["error"]) == ("succeeded", 2, None)
+    assert len(told["history"]) == 1
+
+
+def test_a_dead_task_shows_why(world):
+    def gives_up(payload, run):
+        raise PermanentFailure("account closed")
+
+    world.job("echo", gives_up)
+    task = world.add()
+    world.work()
+    told = answer(world, task)
+    assert (told["status"], told["error"]) == ("dead", "PermanentFailure: account closed")
+    assert told["timeline"]["finished_at"] == "2026-11-29T20:21:00Z"
+
+
+def test_a_skipped_task_shows_why(world):
+    world.job("echo", lambda payload, run: run.skip("a holiday"))
+    task = world.add()
+    world.work()
+    told = answer(world, task)
+    assert (told["status"], told["error"]) == ("skipped", "a holiday")
+
+
+def test_a_claim_that_became_a_move_is_told_no_more(world):
+    """`claimed_at` belongs to the claimed; a scheduled task has none, whatever its item once held."""
+    task = world.add_crashed()
+    assert world.stored(task).claimed_at is None
+    assert answer(world, task)["timeline"]["claimed_at"] is None
+    assert NOW == task.created_at
