@@ -1,0 +1,211 @@
+"""What the template promises, read from what CloudFormation makes of it."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+FUNCTIONS = {
+    "ApiFunction",
+    "DispatcherFunction",
+    "WorkerFunction",
+    "DeadLetterFunction",
+    "AuditorFunction",
+}
+
+
+def of_type(translated, kind):
+    return {
+        name: resource["Properties"]
+        for name, resource in translated["Resources"].items()
+        if resource["Type"] == kind
+    }
+
+
+def statements(role):
+    """A role's own statements, those under a condition too."""
+    for policy in role.get("Policies", []):
+        for one in policy["Fn::If"][1:] if "Fn::If" in policy else [policy]:
+            yield from one.get("PolicyDocument", {}).get("Statement", [])
+
+
+def actions(role):
+    for statement in statements(role):
+        found = statement["Action"]
+        yield from [found] if isinstance(found, str) else found
+
+
+def test_sam_finds_the_template_valid(root):
+    done = subprocess.run(
+        [root / ".venv-sam/bin/sam", "validate", "--lint", "--template", root / "template.yaml"],
+        cwd=root,
+        env={**os.environ, "SAM_CLI_TELEMETRY": "0", "AWS_DEFAULT_REGION": "us-east-1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def findings(root, template, path):
+    """What cfn-lint finds, but for the made-up action that the local emulator asks for."""
+    # SAM takes out its own transform; cfn-lint applies the other, as CloudFormation does.
+    path.write_text(json.dumps({**template, "Transform": "AWS::LanguageExtensions"}, default=str))
+    done = subprocess.run(
+        [root / ".venv/bin/cfn-lint", "--format", "json", "--regions", "us-east-1", "--", path],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert not done.stderr
+    found = [f"{one['Rule']['Id']} {one['Message']}" for one in json.loads(done.stdout)]
+    return [one for one in found if not one.startswith("W3037 'batchexecutestatement'")]
+
+
+def test_cfn_lint_finds_nothing_in_the_translated_template(translated, root, tmp_path):
+    """`sam validate --lint` misses references to nothing in what SAM makes itself."""
+    assert findings(root, translated, tmp_path / "translated.json") == []
+
+
+def test_cfn_lint_would_find_a_reference_to_nothing(translated, root, tmp_path):
+    outputs = {**translated["Outputs"], "Lost": {"Value": {"Ref": "NoSuchTable"}}}
+    (found,) = findings(root, {**translated, "Outputs": outputs}, tmp_path / "spoiled.json")
+    assert "NoSuchTable" in found
+
+
+def test_there_are_the_five_functions(translated):
+    assert set(of_type(translated, "AWS::Lambda::Function")) == FUNCTIONS
+
+
+def test_no_role_can_scan_or_do_everything(translated):
+    roles = of_type(translated, "AWS::IAM::Role")
+    assert len(roles) == len(FUNCTIONS)
+    for name, role in roles.items():
+        granted = list(actions(role))
+        assert granted, f"{name} grants nothing: the test reads the wrong place"
+        assert "dynamodb:Scan" not in granted, name
+        assert not [action for action in granted if "*" in action], name
+
+
+def test_every_statement_names_its_resource(translated):
+    """The one exception is an action that only the local emulator knows, under its condition."""
+    for name, role in of_type(translated, "AWS::IAM::Role").items():
+        for statement in statements(role):
+            if statement["Action"] != "dynamodb:BatchExecuteStatement":
+                assert statement["Resource"] != "*", name
+
+
+def test_the_emulators_action_is_granted_under_its_condition_alone(translated):
+    for name, role in of_type(translated, "AWS::IAM::Role").items():
+        always = [policy for policy in role.get("Policies", []) if "Fn::If" not in policy]
+        assert "dynamodb:BatchExecuteStatement" not in actions({"Policies": always}), name
+        for policy in role.get("Policies", []):
+            if "Fn::If" in policy:
+                assert policy["Fn::If"][0] == "IsLocal"
+
+
+def test_managed_policies_are_for_logs_and_traces_alone(translated):
+    """SAM adds one that opens every queue of the account to a function with an SQS event."""
+    for name, role in of_type(translated, "AWS::IAM::Role").items():
+        managed = json.dumps(role.get("ManagedPolicyArns"))
+        assert "SQS" not in managed, name
+        assert "AWSLambdaBasicExecutionRole" in managed, name
+
+
+def test_a_message_is_hidden_for_six_times_the_workers_timeout(template):
+    allowed = template["Parameters"]["WorkerTimeout"]["AllowedValues"]
+    mapping = template["Mappings"]["WorkerTimeouts"]
+    assert {int(key): value["Visibility"] for key, value in mapping.items()} == {
+        int(seconds): 6 * int(seconds) for seconds in allowed
+    }
+    queue = template["Resources"]["TasksQueue"]["Properties"]
+    assert queue["VisibilityTimeout"] == {
+        "Fn::FindInMap": ["WorkerTimeouts", {"Ref": "WorkerTimeout"}, "Visibility"]
+    }
+
+
+def test_the_dead_letter_queue_hides_for_six_times_its_functions_timeout(translated):
+    timeout = of_type(translated, "AWS::Lambda::Function")["DeadLetterFunction"]["Timeout"]
+    queue = of_type(translated, "AWS::SQS::Queue")["DeadLetterQueue"]
+    assert queue["VisibilityTimeout"] == 6 * timeout
+
+
+def test_queues_keep_messages_for_14_days(translated):
+    for queue in of_type(translated, "AWS::SQS::Queue").values():
+        assert queue["MessageRetentionPeriod"] == 14 * 24 * 3600
+
+
+def test_both_consumers_report_failures_item_by_item(translated):
+    mappings = of_type(translated, "AWS::Lambda::EventSourceMapping")
+    assert len(mappings) == 2
+    for mapping in mappings.values():
+        assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+
+
+def test_the_worker_may_send_to_its_own_queue_for_ever(translated):
+    """Else Lambda cuts the chain of retries after 16 hops."""
+    assert (
+        of_type(translated, "AWS::Lambda::Function")["WorkerFunction"]["RecursiveLoop"] == "Allow"
+    )
+
+
+@pytest.mark.parametrize("function", ["DispatcherFunction", "AuditorFunction"])
+def test_a_stale_tick_is_dropped(translated, function):
+    configs = of_type(translated, "AWS::Lambda::EventInvokeConfig").values()
+    (config,) = [one for one in configs if one["FunctionName"] == {"Ref": function}]
+    assert config["MaximumRetryAttempts"] == 0
+    assert config["MaximumEventAgeInSeconds"] == 60
+
+
+def test_a_dispatcher_is_dead_before_its_lease_is_over(translated):
+    assert of_type(translated, "AWS::Lambda::Function")["DispatcherFunction"]["Timeout"] < 90
+
+
+def test_tables_are_on_demand_without_indexes_and_kept_by_default(translated):
+    tables = of_type(translated, "AWS::DynamoDB::Table")
+    assert len(tables) == 4
+    for name, table in tables.items():
+        assert table["BillingMode"] == "PAY_PER_REQUEST", name
+        assert "GlobalSecondaryIndexes" not in table, name
+        assert "TableName" not in table, name
+        for policy in ("DeletionPolicy", "UpdateReplacePolicy"):
+            assert translated["Resources"][name][policy] == {
+                "Fn::If": ["KeepsData", "Retain", "Delete"]
+            }
+    assert translated["Parameters"]["RetainData"]["Default"] == "true"
+
+
+def test_the_api_is_signed_by_default(translated):
+    assert translated["Parameters"]["ApiAuth"]["Default"] == "AWS_IAM"
+    (route,) = of_type(translated, "AWS::ApiGatewayV2::Route").values()
+    assert route["AuthorizationType"] == {"Ref": "ApiAuth"}
+    assert route["RouteKey"] == "$default"
+
+
+def test_every_function_has_a_log_group_that_forgets(translated):
+    groups = of_type(translated, "AWS::Logs::LogGroup")
+    for name, function in of_type(translated, "AWS::Lambda::Function").items():
+        group = groups[function["LoggingConfig"]["LogGroup"]["Ref"]]
+        assert group["RetentionInDays"] == 30, name
+
+
+def test_every_function_knows_its_stack(translated):
+    for function in of_type(translated, "AWS::Lambda::Function").values():
+        names = set(function["Environment"]["Variables"])
+        assert {name for name in names if name.startswith("MINUTERO_")} == {
+            "MINUTERO_TASKS_TABLE",
+            "MINUTERO_SCHEDULES_TABLE",
+            "MINUTERO_CURSORS_TABLE",
+            "MINUTERO_RUNS_TABLE",
+            "MINUTERO_TASKS_QUEUE_URL",
+            "MINUTERO_DEAD_LETTER_QUEUE_URL",
+            "MINUTERO_SHARDS",
+            "MINUTERO_LOOK_AHEAD_MINUTES",
+            "MINUTERO_WORKER_TIMEOUT_SECONDS",
+            "MINUTERO_RETENTION_DAYS",
+            "MINUTERO_WORKER_FUNCTION",
+            "MINUTERO_DISPATCHER_FUNCTION",
+        }
