@@ -98,7 +98,7 @@ class DynamoCursorStore:
 
 
 def _cursor(shard: int, item: CursorItem) -> Cursor:
-    looks: dict[str, Any] = item.attribute_values.get("audited") or {}
+    looks: dict[str, Any] = item.audited.as_dict() if item.audited else {}
     return Cursor(
         shard=shard,
         watermark=int(item.watermark),
