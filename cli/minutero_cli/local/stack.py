@@ -62,10 +62,11 @@ class LocalStack:
                 )
                 state.save(self.home, current)
         self._refuse_other_settings(current)
-        if current.deployed != built.name:
+        wanted = f"{built.name} {dict(sorted(self._parameters.items()))}"
+        if current.deployed != wanted:
             with self._step("Deploying the stack"):
                 outputs = deploy(current, built, self.home, self._parameters)
-                current = replace(current, deployed=built.name, outputs=outputs)
+                current = replace(current, deployed=wanted, outputs=outputs)
                 state.save(self.home, current)
         with self._step("Waiting for the API"):
             self._wait_for_the_api(current)
