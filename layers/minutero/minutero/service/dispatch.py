@@ -54,6 +54,7 @@ class Dispatcher:
         return [self._shard(shard, growth, deadline) for shard in shards]
 
     def _shard(self, shard: int, growth: Sequence[Growth], deadline: int) -> ShardReport:
+        report = ShardReport(shard)
         try:
             cursor = self.cursors.get(shard) or self.cursors.begin(
                 shard, first_watermark(shard, growth)
@@ -61,11 +62,12 @@ class Dispatcher:
             if cursor.leased_to_another(self.owner, self.clock.now()):
                 return ShardReport(shard, skipped="leased to another dispatcher")
             visit = Visit(self, cursor, deadline)
+            report = visit.report
             visit.run()
         except Unavailable as error:
             logger.warning("shard %d is left to the next tick: %s", shard, error)
-            return ShardReport(shard, skipped=f"unavailable: {error}")
-        return visit.report
+            report.skipped = f"unavailable: {error}"
+        return report
 
 
 class Visit:
@@ -84,12 +86,20 @@ class Visit:
         """[now - look-back, now + look-ahead] first, so that an outage is caught up without starving what
         is due now; then the backlog from the watermark."""
         now = self._d.clock.now()
-        if self._due_now(now):
-            self._backlog(now)
-        if self._leased or self._watermark > self._saved:
-            self._save(lease_until=0)
+        try:
+            if self._due_now(now):
+                self._backlog(now)
+        except Unavailable:
+            # The next tick may be another process's: it must not find the shard leased to this one.
+            self._leave(now)
+            raise
+        self._leave(now)
+
+    def _leave(self, now: int) -> None:
         settleable = minute_of(now - self._d.timing.settle_grace) - MINUTE
         self.report.lag_ms = max(0, settleable - self._watermark)
+        if self._leased or self._watermark > self._saved:
+            self._save(lease_until=0)
 
     def _due_now(self, now: int) -> bool:
         timing = self._d.timing
