@@ -40,7 +40,7 @@ class Faulty:
         return [name for name, _ in self.calls if name in methods]
 
     def __getattr__(self, method):
-        real = getattr(self.target, method)
+        real = getattr(self.target, method, works)
         if not callable(real):
             return real
 

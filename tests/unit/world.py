@@ -1,6 +1,6 @@
 """A whole deployment in memory, under a clock that is moved by hand."""
 
-from faults import Faulty
+from faults import Faulty, is_down
 
 from minutero.domain.buckets import bucket_name
 from minutero.domain.instants import MINUTE, SECOND, parse_instant
@@ -141,8 +141,12 @@ class World:
 
     def add_crashed(self, **more):
         """Adds a task whose writer dies once it is stored: near, and still `scheduled`."""
-        self.queue.next("send", lambda real, messages: [])
-        return self.add(**more)
+        queue, self.queue = self.queue, Faulty(None)
+        self.queue.always("send", is_down)
+        try:
+            return self.add(**more)
+        finally:
+            self.queue = queue
 
     def tick(self, enough=ENOUGH, owner="dispatcher-1"):
         """One tick over all shards; its reports by shard."""
