@@ -103,7 +103,7 @@ def test_a_refusal_is_told_in_the_words_of_the_api(api, capsys):
 
 
 @pytest.mark.parametrize(
-    "status, hint",
+    ("status", "hint"),
     [
         (403, "credentials"),
         (401, "credentials"),
