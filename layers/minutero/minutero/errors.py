@@ -14,6 +14,8 @@
 Losing a race is no error: it is a value the ports return.
 """
 
+_TEN_YEARS = 3653 * 86_400
+
 
 class MinuteroError(Exception):
     """Base of all errors of this package."""
@@ -76,8 +78,10 @@ class PermanentFailure(MinuteroError):
 
 
 class RetryLater(MinuteroError):
-    """Raise it in a job: the attempt counts, the next one starts after `seconds` (0 and up)."""
+    """Raise it in a job: the attempt counts, the next one starts after `seconds` (0 to ten years)."""
 
     def __init__(self, seconds: float, why: str = "") -> None:
+        if not 0 <= seconds <= _TEN_YEARS:
+            raise ValueError(f"RetryLater takes seconds from 0 to {_TEN_YEARS}, not {seconds}")
         super().__init__(why or f"asked to be tried again in {seconds} s")
         self.seconds = seconds

@@ -17,7 +17,7 @@ def task_answer(view: TaskView) -> dict[str, Any]:
     return {
         **_wanted(view.task),
         "status": str(view.status),
-        "attempts": run.attempts if run else 0,
+        "attempts": view.task.attempts_before + (run.attempts if run else 0),
         "result": json.loads(outcome.result) if outcome and outcome.result else None,
         "error": _error(view.status, run),
         "note": (outcome.note or None) if outcome else None,

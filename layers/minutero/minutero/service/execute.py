@@ -2,6 +2,7 @@
 
 import json
 import logging
+import math
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -143,7 +144,7 @@ class Execute:
 
     def _pause(self, attempt: int, error: BaseException) -> int:
         if isinstance(error, RetryLater):
-            return int(error.seconds * SECOND)
+            return math.ceil(error.seconds * SECOND)
         return backoff(attempt, self.chance())
 
     def _retry(self, pointer: Pointer, task: Task, attempt: int, pause: int) -> Verdict:
