@@ -63,13 +63,18 @@ class Auditor:
         for minute in minutes(start + MINUTE, last):
             if self.clock.now() >= deadline:
                 break
-            self._repair(bucket_name(minute, shard), batch)
+            mended = self._repair(bucket_name(minute, shard), batch)
             report.buckets += 1
+            if not mended:
+                break
             seen = minute
         if seen > start:
             self.cursors.audited(shard, look, seen)
 
-    def _repair(self, bucket: str, batch: ClaimBatch) -> None:
+    def _repair(self, bucket: str, batch: ClaimBatch) -> bool:
+        """False while a claim stays open: no tick comes here any more, so the claim is an audit's, and
+        the look waits before this bucket until the claim is closed or can be rescued."""
+        repaired = False
         after: str | None = None
         while True:
             page = self.store.page(bucket, after)
@@ -77,6 +82,10 @@ class Auditor:
                 logger.error("settled bucket %s held %d scheduled tasks", bucket, len(page.scheduled))
                 batch.claim_and_send(bucket, page.scheduled)
             batch.bury_unreadable(bucket, page.unreadable)
+            for claim in page.open_claims:
+                if batch.is_rescuable(claim):
+                    batch.rescue(claim)
+            repaired = repaired or bool(page.scheduled or page.open_claims)
             if page.next is None:
-                return
+                return not (repaired and self.store.open_claims(bucket))
             after = page.next

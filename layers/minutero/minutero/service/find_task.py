@@ -1,6 +1,6 @@
 """Find a task by its id alone."""
 
-from minutero.domain.task import Task, first_place
+from minutero.domain.task import Place, Task, first_place
 from minutero.errors import NotFound, Unavailable
 from minutero.ports import TaskStore
 
@@ -18,11 +18,17 @@ def find_task(store: TaskStore, task_id: str) -> Task:
         place = first_place(task_id)
     except (ValueError, OverflowError):
         raise NotFound(f"{task_id[:80]!r} is not the id of a task; ids come from adding one") from None
+    address: Place | None = None
     for _ in range(FOLLOWS):
         task = store.get(place)
         if task is None or task.moved_to is None:
             break
-        moved = store.get(task.moved_to)
+        if task.moved_to == address:
+            # Nothing lies there and nobody has moved it: it has expired, and its address is about to.
+            task = None
+            break
+        address = task.moved_to
+        moved = store.get(address)
         if moved is not None:
             return moved
     else:
