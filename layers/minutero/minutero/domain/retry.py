@@ -13,5 +13,5 @@ def backoff(attempt: int, chance: float) -> int:
     Doubles from 2 s to 15 minutes; `chance` (0 to 1) spreads it over its upper half, so that tasks which
     failed together do not come back together, and none comes back at once.
     """
-    ceiling = min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(attempt - 1, 20))
+    ceiling = min(LONGEST_DELAY, FIRST_DELAY << min(attempt - 1, 20))
     return round(ceiling * (0.5 + chance / 2))
