@@ -1,0 +1,191 @@
+"""The second look at settled buckets: it repairs what should never happen."""
+
+import pytest
+from faults import fails_all, is_down, process_dies, works
+from faults import ProcessDied
+from world import NOW, World
+
+from minutero.domain.buckets import parse_bucket
+from minutero.domain.instants import DAY, HOUR, MINUTE, SECOND
+from minutero.domain.task import State, first_place, task_id_from
+from minutero.ports import Page
+
+
+def behind(world, ms=NOW, shard=0, random=b"0123456789a"):
+    """A scheduled task behind the watermark: what should never happen."""
+    task = world.add(after=400 * DAY)
+    task_id = task_id_from(ms, shard, random)
+    lost = type(task)(
+        task_id, 0, first_place(task_id), "echo", run_at=ms, created_at=ms, keep_until=0
+    )
+    world.memory.tasks.put(lost)
+    return lost
+
+
+def settle(world, after):
+    """Time passes, and everything is settled."""
+    world.clock.advance(after)
+    world.tick()
+    world.store.calls.clear()
+
+
+def audit(world, enough=MINUTE):
+    shards = sorted(world.memory.cursors.cursors)
+    return world.auditor.audit(shards, world.clock.now() + enough)
+
+
+def visited(world):
+    return [(parse_bucket(args[0])[0] - NOW) // MINUTE for args in world.store.called("page")]
+
+
+def test_a_new_deployment_has_nothing_to_look_at(world):
+    assert audit(World()).buckets == 0
+    world.tick()
+    world.clock.advance(-2 * HOUR)
+    assert audit(world).buckets == 0
+
+
+def test_each_settled_bucket_is_looked_at_an_hour_and_a_day_after_it(world):
+    world.tick()
+    settle(world, 2 * DAY)
+    audit(world)
+    first = -60  # the shard began at -61
+    assert visited(world) == [
+        *range(first, 2 * 24 * 60 - 60 + 1),
+        *range(first, 24 * 60 + 1),
+    ]
+
+
+def test_a_look_goes_on_where_it_was(world):
+    world.tick()
+    settle(world, 2 * HOUR)
+    assert audit(world).buckets == 121
+    assert audit(world).buckets == 0
+    settle(world, 3 * MINUTE)
+    assert audit(world).buckets == 3
+    assert visited(world) == [61, 62, 63]
+
+
+def test_no_bucket_ahead_of_the_watermark_is_looked_at(world):
+    world.tick()
+    world.clock.advance(3 * HOUR)
+    world.store.calls.clear()
+    audit(world)
+    assert max(visited(world)) == -6, "settled up to there"
+
+
+def test_a_task_behind_the_watermark_is_claimed_sent_and_counted(world):
+    world.tick()
+    settle(world, 2 * HOUR)
+    lost = behind(world)
+    report = audit(world)
+    assert (report.tally.claimed, report.tally.sent) == (1, 1)
+    assert world.stored(lost).state is State.CLAIMED
+    assert world.open_claims() == []
+    world.work()
+    assert [task_id for task_id, _, _ in world.runs] == [lost.task_id]
+    assert audit(world).tally.claimed == 0
+
+
+def test_the_second_look_finds_what_came_after_the_first(world):
+    world.tick()
+    settle(world, 2 * HOUR)
+    audit(world)
+    lost = behind(world)
+    assert audit(world).tally.claimed == 0
+    settle(world, 23 * HOUR)
+    assert audit(world).tally.claimed == 1
+    assert world.stored(lost).state is State.CLAIMED
+
+
+def test_a_sound_deployment_needs_no_repair(world):
+    for minutes in range(30):
+        world.add(after=minutes * MINUTE)
+    world.play(minutes=31)
+    settle(world, 2 * DAY)
+    report = audit(world)
+    assert report.buckets > 3000
+    assert (report.tally.claimed, report.tally.buried, report.unavailable) == (0, 0, [])
+
+
+def test_an_unreadable_row_is_buried(world):
+    world.tick()
+    settle(world, 2 * HOUR)
+    bucket = world.bucket(NOW)
+    world.memory.tasks.put(behind(world))
+
+    def with_a_bad_row(real, name, after=None):
+        page = real(name, after)
+        bad = ("99#bad",) if name == bucket else ()
+        return Page(page.scheduled, page.open_claims, bad, page.next)
+
+    world.store.always("page", with_a_bad_row)
+    assert audit(world).tally.buried == 1
+    assert "99#bad" in world.memory.tasks.letters
+
+
+def test_a_bucket_of_many_pages_is_repaired_whole():
+    world = World(page=3)
+    world.tick()
+    settle(world, 2 * HOUR)
+    for number in range(10):
+        behind(world, random=b"0123456789" + bytes([number]))
+    assert audit(world).tally.sent == 10
+
+
+def test_an_audit_stops_at_its_deadline_and_goes_on_later(world):
+    world.tick()
+    settle(world, 2 * HOUR)
+
+    def slow(real, bucket, after=None):
+        world.clock.advance(SECOND)
+        return real(bucket, after)
+
+    world.store.always("page", slow)
+    assert audit(world, enough=50 * SECOND).buckets == 50
+    world.store.heal()
+    assert audit(world).buckets == 71
+    assert visited(world) == list(range(-60, 61))
+
+
+def test_an_audit_without_time_does_nothing(world):
+    world.tick()
+    settle(world, 2 * HOUR)
+    assert audit(world, enough=0).buckets == 0
+    assert world.cursors.names("audited") == []
+
+
+def test_a_broken_shard_does_not_stop_the_others_and_is_looked_at_again():
+    world = World(shards=2)
+    world.tick()
+    settle(world, 2 * HOUR)
+
+    def shard_zero_is_down(real, bucket, after=None):
+        return (is_down if bucket.endswith("#00") else works)(real, bucket, after)
+
+    world.store.always("page", shard_zero_is_down)
+    report = audit(world)
+    assert report.buckets == 121
+    assert report.unavailable == ["shard 0: down"]
+    world.store.heal()
+    assert audit(world).buckets == 121
+
+
+@pytest.mark.parametrize("fault", [fails_all, is_down, process_dies])
+def test_a_repair_whose_send_failed_is_not_lost(world, fault):
+    """No tick ever comes here again: what an audit began, an audit must end."""
+    world.tick()
+    settle(world, 2 * HOUR)
+    lost = behind(world)
+    world.queue.always("send", fault)
+    try:
+        audit(world, enough=SECOND)
+    except ProcessDied:
+        assert fault is process_dies
+    assert world.stored(lost).state is State.CLAIMED
+    world.queue.heal()
+    for _ in range(3):
+        settle(world, 5 * MINUTE)
+        audit(world)
+    assert world.waiting_ids() == [lost.task_id]
+    assert world.open_claims() == []
