@@ -17,9 +17,9 @@ help: ## list the targets
 # made anew when its requirements file changes; the stamp is written last, so a broken one is not kept.
 
 setup: ## make .venv, .venv-sam and .venv-ministack with everything pinned
-	@$(MAKE) --no-print-directory -j3 .venv/stamp-project .venv-sam/stamp .venv-ministack/stamp
+	@$(MAKE) -s --no-print-directory -j3 .venv/stamp-project .venv-sam/stamp .venv-ministack/stamp
 
-# $(1) the environment, $(2) its requirements: no pip inside but in .venv, whose pip fills the others.
+# $(1) the environment, $(2) its requirements.
 define checked_python
 	@command -v $(PYTHON) >/dev/null 2>&1 || { echo "setup: '$(PYTHON)' is not here; install Python 3.11 or newer, or name it: make setup PYTHON=python3.12" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "setup: Python 3.11 or newer is needed, and $(PYTHON) is older; name a newer one: make setup PYTHON=python3.12" >&2; exit 1; }
