@@ -24,6 +24,7 @@ from minutero.ports import Answer, Argument, Clock, Growth, SettingsStore
 from minutero.settings import Settings
 
 if TYPE_CHECKING:
+    from botocore.session import Session
     from mypy_boto3_dynamodb import DynamoDBClient
 
     from minutero.aws.tables import Tables
@@ -63,8 +64,14 @@ class Api:
         return self.jobs.names(self.clock.now())
 
 
-def api_parts(settings: Settings, *, region: str | None = None, endpoint: str | None = None) -> Api:
-    """Builds an Api from settings; None for what the environment says of region and endpoint."""
+def api_parts(
+    settings: Settings,
+    *,
+    region: str | None = None,
+    endpoint: str | None = None,
+    session: "Session | None" = None,
+) -> Api:
+    """Builds an Api from settings; None for what the environment says of region, endpoint and keys."""
     from minutero.aws import clients
     from minutero.aws.deployed_worker import DeployedWorker
     from minutero.aws.queue import SqsTaskQueue
@@ -76,14 +83,16 @@ def api_parts(settings: Settings, *, region: str | None = None, endpoint: str | 
     from minutero.service.read_task import ReadTask
     from minutero.service.shards import Shards
 
-    dynamodb = clients.dynamodb(region, endpoint)
+    dynamodb = clients.dynamodb(region, endpoint, session=session)
     tables = _tables(settings, dynamodb)
     store = DynamoTaskStore(tables, CLOCK)
     settings_store = DynamoSettingsStore(tables, CLOCK)
     queue = SqsTaskQueue(
-        clients.sqs(region, endpoint), settings.tasks_queue_url, settings.dead_letter_queue_url
+        clients.sqs(region, endpoint, session=session),
+        settings.tasks_queue_url,
+        settings.dead_letter_queue_url,
     )
-    worker = DeployedWorker(settings.worker_function, region, endpoint)
+    worker = DeployedWorker(settings.worker_function, region, endpoint, session)
     jobs = JobCatalog(settings_store, worker.announce_jobs)
     shards = Shards(settings_store, settings.shards)
     ledger = DynamoRunLedger(dynamodb, settings.runs_table, CLOCK)
@@ -165,9 +174,7 @@ def auditor() -> Audit:
     tick = dispatcher()
     parts = tick.dispatcher
     return Audit(
-        Auditor(
-            parts.store, parts.queue, parts.cursors, parts.clock, parts.timing, parts.parallel
-        ),
+        Auditor(parts.store, parts.queue, parts.cursors, parts.clock, parts.timing, parts.parallel),
         tick.counts,
         CLOCK,
     )
@@ -238,9 +245,7 @@ def dead_letter() -> "BuryMessage":
     return BuryMessage(store, ledger, CLOCK, settings.timing, parse_message)
 
 
-def side_by_side(
-    call: Callable[[Argument], Answer], arguments: Iterable[Argument]
-) -> list[Answer]:
+def side_by_side(call: Callable[[Argument], Answer], arguments: Iterable[Argument]) -> list[Answer]:
     """`Parallel` over the process's threads."""
     return list(_threads().map(call, arguments))
 

@@ -1,5 +1,6 @@
 """Clients of DynamoDB and SQS: one each a process, opened by the wiring and never at import."""
 
+from functools import cache
 from typing import TYPE_CHECKING, cast
 
 import botocore.session
@@ -29,25 +30,37 @@ def config(connections: int = 10) -> Config:
     )
 
 
+@cache
+def _session() -> botocore.session.Session:
+    """One a process: each new one reads botocore's endpoint files again, a tenth of a second."""
+    return botocore.session.get_session()
+
+
 def dynamodb(
-    region: str | None = None, endpoint: str | None = None, connections: int = 10
+    region: str | None = None,
+    endpoint: str | None = None,
+    connections: int = 10,
+    session: botocore.session.Session | None = None,
 ) -> "DynamoDBClient":
-    """A DynamoDB client. None means what the environment says."""
+    """A DynamoDB client. None means what the environment says; `session` brings other credentials."""
     return cast(
         "DynamoDBClient",
-        botocore.session.get_session().create_client(
+        (session or _session()).create_client(
             "dynamodb", region_name=region, endpoint_url=endpoint, config=config(connections)
         ),
     )
 
 
 def sqs(
-    region: str | None = None, endpoint: str | None = None, connections: int = 10
+    region: str | None = None,
+    endpoint: str | None = None,
+    connections: int = 10,
+    session: botocore.session.Session | None = None,
 ) -> "SQSClient":
-    """An SQS client. None means what the environment says."""
+    """An SQS client. None means what the environment says; `session` brings other credentials."""
     return cast(
         "SQSClient",
-        botocore.session.get_session().create_client(
+        (session or _session()).create_client(
             "sqs", region_name=region, endpoint_url=endpoint, config=config(connections)
         ),
     )

@@ -23,16 +23,23 @@ _CONFIG = Config(
 class DeployedWorker:
     """Asks the worker to announce its jobs. Its client is opened with the first question."""
 
-    def __init__(self, function: str, region: str | None, endpoint: str | None) -> None:
+    def __init__(
+        self,
+        function: str,
+        region: str | None,
+        endpoint: str | None,
+        session: botocore.session.Session | None,
+    ) -> None:
         self._function = function
         self._region = region
         self._endpoint = endpoint
+        self._session = session
 
     @cached_property
     def _client(self) -> "LambdaClient":
         return cast(
             "LambdaClient",
-            botocore.session.get_session().create_client(
+            (self._session or botocore.session.get_session()).create_client(
                 "lambda", region_name=self._region, endpoint_url=self._endpoint, config=_CONFIG
             ),
         )
