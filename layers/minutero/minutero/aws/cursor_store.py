@@ -10,7 +10,6 @@ from minutero.aws.failures import GuardFailed, ask
 from minutero.aws.tables import CursorItem, Tables
 from minutero.ports import Clock, Cursor
 
-
 NO_ROW_YET: Condition = CursorItem.shard.does_not_exist()
 """Begin: a watermark that has moved must not be set back."""
 
@@ -98,7 +97,8 @@ class DynamoCursorStore:
 
 
 def _cursor(shard: int, item: CursorItem) -> Cursor:
-    looks: dict[str, Any] = item.audited.as_dict() if item.audited else {}
+    audited: Any = item.attribute_values.get("audited")
+    looks: dict[str, Any] = {} if audited is None else audited.as_dict()
     return Cursor(
         shard=shard,
         watermark=int(item.watermark),
