@@ -23,14 +23,14 @@ def find_task(store: TaskStore, task_id: str) -> Task:
         task = store.get(place)
         if task is None or task.moved_to is None:
             break
+        moved = store.get(task.moved_to)
+        if moved is not None:
+            return moved
         if task.moved_to == address:
-            # Nothing lies there and nobody has moved it: it has expired, and its address is about to.
+            # Nobody has moved it meanwhile: it has expired, and its address is about to.
             task = None
             break
         address = task.moved_to
-        moved = store.get(address)
-        if moved is not None:
-            return moved
     else:
         raise Unavailable(f"task {task_id} is being moved again and again; try later")
     if task is not None:
