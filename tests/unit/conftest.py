@@ -4,22 +4,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 from pytest_socket import disable_socket, enable_socket
 
 # The folders of tests are no packages; what they share lies beside them.
 sys.path.insert(0, str(Path(__file__).parent))
 
-from world import World  # noqa: E402 - found only after the line above
-
-settings.register_profile("unit", deadline=None, derandomize=True, database=None, max_examples=100)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The profile holds for the tests of this folder, and for no other's."""
-    here = Path(__file__).parent
-    if items and all(here in item.path.parents for item in items):
-        settings.load_profile("unit")
+from world import World
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

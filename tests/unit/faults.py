@@ -100,5 +100,5 @@ def process_dies(real, *args, **kwargs):
     raise ProcessDied
 
 
-class ProcessDied(BaseException):  # noqa: N818 - no error: nobody may catch it as one
+class ProcessDied(BaseException):
     """What no `except Exception` sees."""

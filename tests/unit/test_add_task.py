@@ -1,6 +1,5 @@
 import pytest
-from faults import fails_all, is_down, loses_its_answer, process_dies, refuses_all
-from faults import ProcessDied
+from faults import ProcessDied, fails_all, is_down, loses_its_answer, process_dies, refuses_all
 from world import NOW
 
 from minutero.domain.instants import DAY, HOUR, MINUTE, SECOND
@@ -103,7 +102,7 @@ def test_a_time_too_far_ahead_is_refused_and_nothing_is_stored(world):
 
 def test_an_unknown_job_is_refused_and_the_deployed_are_named(world):
     world.job("leaderboard_close", lambda payload, run: None)
-    with pytest.raises(UnknownJob, match="'ehco'.*echo, leaderboard_close") as refused:
+    with pytest.raises(UnknownJob, match=r"'ehco'.*echo, leaderboard_close") as refused:
         world.add("ehco")
     assert (refused.value.code, refused.value.field) == ("unknown_job", "job")
     assert world.store.names("put", "put_keyed") == []
@@ -120,9 +119,7 @@ def test_the_size_of_a_payload_is_counted_in_bytes(world):
 
 
 def test_what_was_asked_for_is_what_is_stored(world):
-    task = world.add(
-        after=HOUR, tenant="acme", key="k", max_attempts=7, expires_after_seconds=60
-    )
+    task = world.add(after=HOUR, tenant="acme", key="k", max_attempts=7, expires_after_seconds=60)
     assert world.stored(task) == task
     assert (task.tenant, task.key, task.max_attempts) == ("acme", "k", 7)
     assert task.expires_at == NOW + HOUR + 60 * SECOND

@@ -151,4 +151,4 @@ def test_a_claim_that_became_a_move_is_told_no_more(world):
     task = world.add_crashed()
     assert world.stored(task).claimed_at is None
     assert answer(world, task)["timeline"]["claimed_at"] is None
-    assert NOW == task.created_at
+    assert task.created_at == NOW

@@ -1,8 +1,7 @@
 """The second look at settled buckets: it repairs what should never happen."""
 
 import pytest
-from faults import fails_all, is_down, process_dies, works
-from faults import ProcessDied
+from faults import ProcessDied, fails_all, is_down, process_dies, works
 from world import NOW, World
 
 from minutero.domain.buckets import parse_bucket

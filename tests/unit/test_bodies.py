@@ -50,7 +50,9 @@ def test_null_is_as_if_left_out():
     assert read(body).to_new_task() == NewTask("echo")
 
 
-@pytest.mark.parametrize(("delay", "ms"), [("0", 0), ("90", 90_000), ("1.5", 1500), ("90.0", 90_000)])
+@pytest.mark.parametrize(
+    ("delay", "ms"), [("0", 0), ("90", 90_000), ("1.5", 1500), ("90.0", 90_000)]
+)
 def test_a_delay_may_be_a_whole_number_or_a_fraction(delay, ms):
     assert read(f'{{"job": "echo", "delay_seconds": {delay}}}').to_new_task().delay == ms
 
@@ -87,7 +89,9 @@ def test_a_missing_job_is_refused():
     assert refusal("{}") == ("invalid_job", "job")
 
 
-@pytest.mark.parametrize("name", ["runat", "Job", "", "int", "str", "float", "payload.a", "x" * 500])
+@pytest.mark.parametrize(
+    "name", ["runat", "Job", "", "int", "str", "float", "payload.a", "x" * 500]
+)
 def test_a_field_there_is_not_is_refused_by_name(name):
     assert refusal({"job": "echo", name: 1}) == ("unknown_field", name[:80])
 

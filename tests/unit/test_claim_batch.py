@@ -1,7 +1,10 @@
 """One batch: open claim, claims, sends, close; and the rescue of a batch left behind."""
 
+import itertools
+
 import pytest
 from faults import (
+    ProcessDied,
     answers_unknown,
     fails_all,
     is_down,
@@ -11,7 +14,6 @@ from faults import (
     takes_effect_unknown,
     works,
 )
-from faults import ProcessDied
 from world import NOW, World
 
 from minutero.domain.buckets import claim_sort_key
@@ -45,7 +47,9 @@ def abandon(world, count=3):
 # --- a batch
 
 
-def test_the_claim_is_opened_before_the_first_task_is_taken_and_closed_after_the_last_is_sent(world):
+def test_the_claim_is_opened_before_the_first_task_is_taken_and_closed_after_the_last_is_sent(
+    world,
+):
     [task] = scheduled(world)
     order = []
     world.store.always("open_claim", lambda real, *args: order.append("open") or real(*args))
@@ -175,7 +179,7 @@ def test_pauses_between_tries_grow_and_stay_short(world):
     [task] = scheduled(world)
     world.queue.always("send", notes)
     world.batch(enough=10 * SECOND).claim_and_send(task.place.bucket, [task.pointer])
-    pauses = [later - earlier for earlier, later in zip(tried, tried[1:], strict=False)]
+    pauses = [later - earlier for earlier, later in itertools.pairwise(tried)]
     assert pauses[:6] == [50, 100, 200, 400, 800, 1000]
     assert max(pauses) == 1000
 

@@ -72,7 +72,11 @@ def test_tasks_are_sent_in_due_order(world):
     for seconds in (200, 30, 60, 0, 90, 59):
         world.add_crashed(after=seconds * SECOND)
     world.tick()
-    dues = [message.pointer.due - NOW for [messages] in world.queue.called("send") for message in messages]
+    dues = [
+        message.pointer.due - NOW
+        for [messages] in world.queue.called("send")
+        for message in messages
+    ]
     assert [due // SECOND for due in dues] == [0, 30, 59, 60, 90, 200]
 
 
@@ -457,9 +461,7 @@ def test_a_dispatcher_that_dies_anywhere_costs_time_and_no_task(world, method):
     tasks = [world.add_crashed() for _ in range(3)]
     world.store.next(method, process_dies)
     with pytest.raises(ProcessDied):
-        for _ in range(8):
-            world.tick()
-            world.clock.advance(MINUTE)
+        world.play(minutes=8)
     world.play(minutes=8)
     assert sorted(task_id for task_id, _, _ in world.runs) == sorted(t.task_id for t in tasks)
 
@@ -559,5 +561,3 @@ def test_an_unreadable_row_keeps_the_watermark_before_its_bucket_until_it_is_bur
     world.store.heal()
     world.tick()
     assert world.watermark() == NOW + 14 * MINUTE
-
-

@@ -5,8 +5,7 @@ import math
 from datetime import UTC, datetime
 
 import pytest
-from faults import fails_all, is_down, loses_its_answer, process_dies, refuses_all
-from faults import ProcessDied
+from faults import ProcessDied, fails_all, is_down, loses_its_answer, process_dies, refuses_all
 from world import NOW
 
 from minutero.domain.instants import DAY, HOUR, MINUTE, SECOND

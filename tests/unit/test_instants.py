@@ -1,8 +1,8 @@
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
+from properties import given
 
 from minutero.domain.instants import format_instant, from_datetime, parse_instant
 from minutero.errors import InvalidInput

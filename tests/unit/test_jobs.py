@@ -64,7 +64,7 @@ def test_a_name_that_no_task_could_have_is_refused(name):
 
 def test_a_run_skips_with_its_reason():
     now = datetime(2026, 12, 1, tzinfo=UTC)
-    run = Run("t", "t", 1, now, now, "task", False, lambda: 1.5)  # noqa: FBT003
+    run = Run("t", "t", 1, now, now, "task", False, lambda: 1.5)
     assert run.remaining() == 1.5
     with pytest.raises(Skipped, match="nobody is here"):
         run.skip("nobody is here")

@@ -5,8 +5,8 @@ import string
 from collections import Counter
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
+from properties import given
 from world import NOW
 
 from minutero.domain.buckets import (

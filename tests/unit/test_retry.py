@@ -1,6 +1,6 @@
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
+from properties import given
 
 from minutero.domain.instants import MINUTE, SECOND
 from minutero.domain.retry import backoff

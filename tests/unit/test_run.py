@@ -4,8 +4,8 @@ import json
 import math
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
+from properties import given
 from world import NOW
 
 from minutero.domain.run import (
@@ -37,7 +37,10 @@ def test_a_result_at_the_limit_is_kept_and_one_byte_more_is_dropped():
     assert succeeded("x" * room).note == ""
     dropped = succeeded("x" * (room + 1))
     assert (dropped.ending, dropped.result) == (Ending.SUCCEEDED, None)
-    assert dropped.note == f"result dropped: {RESULT_LIMIT + 1} bytes of JSON, the limit is {RESULT_LIMIT}"
+    assert (
+        dropped.note
+        == f"result dropped: {RESULT_LIMIT + 1} bytes of JSON, the limit is {RESULT_LIMIT}"
+    )
 
 
 def endless():

@@ -1,8 +1,8 @@
 import json
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
+from properties import given
 
 from minutero.domain.new_task import body_hash, parse_json
 from minutero.errors import InvalidInput
@@ -35,7 +35,21 @@ def test_json_is_read(text, value):
 
 @pytest.mark.parametrize(
     "text",
-    ["", " ", "{", "{'a': 1}", '{"a": 1,}', "[1 2]", "tru", "+1", "01", "1.", '"\n"', '"\x00"', "{} x"],
+    [
+        "",
+        " ",
+        "{",
+        "{'a': 1}",
+        '{"a": 1,}',
+        "[1 2]",
+        "tru",
+        "+1",
+        "01",
+        "1.",
+        '"\n"',
+        '"\x00"',
+        "{} x",
+    ],
 )
 def test_what_is_not_json_is_refused(text):
     assert "not JSON" in refusal(text)

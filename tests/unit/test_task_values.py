@@ -1,6 +1,6 @@
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
+from properties import given
 from world import NOW, make_task
 
 from minutero.domain.instants import DAY, MINUTE, SECOND

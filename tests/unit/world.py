@@ -79,9 +79,7 @@ class World:
 
     @property
     def add_task(self):
-        return AddTask(
-            self.store, self.queue, self.shards, self.catalog, self.clock, self.timing
-        )
+        return AddTask(self.store, self.queue, self.shards, self.catalog, self.clock, self.timing)
 
     @property
     def read_task(self):
@@ -118,9 +116,7 @@ class World:
 
     @property
     def auditor(self):
-        return Auditor(
-            self.store, self.queue, self.cursors, self.clock, self.timing, one_by_one
-        )
+        return Auditor(self.store, self.queue, self.cursors, self.clock, self.timing, one_by_one)
 
     def dispatcher(self, owner="dispatcher-1"):
         return Dispatcher(
@@ -197,7 +193,9 @@ class World:
 
     def waiting(self):
         """The messages in the queue, soonest first, left there."""
-        return [message for _, _, message in sorted(self.memory.queue._waiting, key=lambda w: w[:2])]
+        return [
+            message for _, _, message in sorted(self.memory.queue._waiting, key=lambda w: w[:2])
+        ]
 
     def waiting_ids(self):
         return [message.pointer.task_id for message in self.waiting()]
