@@ -48,7 +48,7 @@ class ClosedRuns(StoredTasks):
             update(self._at(task.place), cancelled, STILL_THERE),
         ]
         try:
-            self._transact(entries, "cancel", task.run_id, at, keep_until)
+            self._transact(entries)
         except GuardFailed as failed:
             return _in_the_way(failed, task)
         return self._record_of(task.run_id)
@@ -68,7 +68,7 @@ class ClosedRuns(StoredTasks):
                 delete(self._tables.dead_letter(**dead_letter_attributes(move.redrives)))
             )
         try:
-            self._transact(entries, "move", move)
+            self._transact(entries)
         except GuardFailed as failed:
             record = _in_the_way(failed, move.task)
             # Our own token there: an earlier try moved it, and its answer got lost.

@@ -41,7 +41,7 @@ class DeadLetters(TasksTable):
             update(task, dead, STILL_THERE),
         ]
         try:
-            self._transact(entries, "bury", letter)
+            self._transact(entries)
         except GuardFailed as failed:
             found = failed.found.get(0)
             # Without a task there is nothing to bury: it was moved, or its retention has passed.
@@ -61,7 +61,7 @@ class DeadLetters(TasksTable):
             update(task, dead, STILL_THERE),
         ]
         try:
-            self._transact(entries, "bury", letter)
+            self._transact(entries)
         except GuardFailed:
             # Gone meanwhile: it is in nobody's way.
             return
@@ -71,7 +71,7 @@ class DeadLetters(TasksTable):
         run = self._tables.run(id=record_id(letter.run_id))
         row = self._tables.dead_letter(**dead_letter_attributes(letter))
         try:
-            self._transact([check(run, ENDED_DEAD), put(row)], "list", letter)
+            self._transact([check(run, ENDED_DEAD), put(row)])
         except GuardFailed:
             return False
         return True

@@ -45,7 +45,7 @@ def ask(call: Callable[[], Answer], clock: Clock) -> Answer:
     for pause in (*PAUSES, None):
         try:
             return call()
-        except Exception as error:  # noqa: BLE001 - PynamoDB's are known by their cause, not imported
+        except Exception as error:
             failure = _botocore_error(error)
             if failure is None:
                 raise

@@ -106,8 +106,8 @@ def parse_message(body: str) -> tuple[Pointer, str]:
     """
     try:
         message = json.loads(body)
-    except RecursionError:
-        raise ValueError("not a message of this queue: nested too deep") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"not a message of this queue: {error}") from None
     if not isinstance(message, dict) or message.get("v") != MESSAGE_VERSION:
         raise ValueError(f"not a message of this queue: {body[:200]!r}")
     bucket, sk, due = (message.get(name) for name in ("bucket", "sk", "due"))
@@ -131,9 +131,11 @@ def parse_message(body: str) -> tuple[Pointer, str]:
 
 
 def message_group(tenant: str) -> str:
-    """`MessageGroupId` of a tenant: a standard queue shares its throughput fairly among groups, and its
-    metrics should not name customers.
-    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html"""
+    """`MessageGroupId` of a tenant, hashed, since names of customers belong in no metric.
+
+    A standard queue keeps a group with a backlog from delaying the others. Source:
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html
+    """
     return hashlib.blake2b(tenant.encode(), digest_size=8).hexdigest()
 
 

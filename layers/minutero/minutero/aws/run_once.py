@@ -4,7 +4,6 @@ Our own persistence layer, because the DynamoDB layer of Powertools writes unfen
 time-out could overwrite its overtaker's finished record or, by failing late, delete it.
 """
 
-import json
 import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -122,7 +121,7 @@ class _Call(BasePersistenceLayer):
         self._body_error: Exception | None = None
         self._ledger_error: Exception | None = None
 
-    def attempt(self, *, run_id: str) -> dict[str, str]:
+    def attempt(self, *, run_id: str) -> dict[str, str]:  # noqa: ARG002 - hashed by Powertools
         """The function that Powertools guards; the name of its argument is the key."""
         if not self._is_started():
             raise SettingsError(
@@ -130,7 +129,7 @@ class _Call(BasePersistenceLayer):
             )
         try:
             self._outcome = self._body(self._record().attempts)
-        except Exception as error:  # noqa: BLE001 - whatever a job raises is a failed attempt
+        except Exception as error:
             self._body_error = error
             raise _BodyFailedError from error
         return self._outcome.to_json()
@@ -191,7 +190,7 @@ class _Call(BasePersistenceLayer):
             lambda: self._ledger.finish(self._run_id, self._owner, outcome, self._clock.now())
         )
 
-    def _delete_record(self, data_record: DataRecord) -> None:
+    def _delete_record(self, data_record: DataRecord) -> None:  # noqa: ARG002 - it is this call's
         """Fail: an update, so that attempts and errors stay countable."""
         told = short(self._body_error) if self._body_error else "unknown"
         self._fenced(lambda: self._ledger.fail(self._run_id, self._owner, told, self._clock.now()))

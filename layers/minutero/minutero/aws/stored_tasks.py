@@ -15,9 +15,9 @@ from minutero.aws.rows import (
     task_attributes,
     to_key_record,
 )
+from minutero.aws.run_record import seconds_until
 from minutero.aws.tables import KEY_SK, PAYLOAD_SK, KeyItem, TaskItem
 from minutero.aws.tasks_table import TasksTable, put
-from minutero.aws.run_record import seconds_until
 from minutero.domain.instants import SECOND
 from minutero.domain.task import KeyRecord, Place, Pointer, State, Task
 from minutero.errors import Unavailable
@@ -79,9 +79,7 @@ class StoredTasks(TasksTable):
             expires_at=key.keep_until,
         )
         stored = self._tables.task(**task_attributes(task))
-        self._transact(
-            [put(registered, key_is_free(now)), put(stored, NOTHING_THERE)], "put", task, key, now
-        )
+        self._transact([put(registered, key_is_free(now)), put(stored, NOTHING_THERE)])
 
     def _put_large_payload(self, task: Task) -> None:
         """Written before its task: a crash in between leaves an orphan, which nothing refers to and TTL
@@ -146,21 +144,29 @@ class StoredTasks(TasksTable):
         return {_id_in(row): row["payload"]["S"] for row in self._read(keys)} if keys else {}
 
     def _read(self, keys: Sequence[AttributeValues]) -> list[AttributeValues]:
-        """One BatchGetItem, and more for what it left out. Raises Unavailable when some stays unread."""
-        table = self._tables.names.tasks
+        """Read items, again for what an answer left out. Raises Unavailable when some stays unread."""
         rows: list[AttributeValues] = []
-        pending = list(keys)
+        pending = keys
         for attempt in range(READ_TRIES):
-            request: Any = {table: {"Keys": pending, "ConsistentRead": True}}
-            answer: Any = self._ask(
-                lambda asked=request: self._tables.client.batch_get_item(RequestItems=asked)  # type: ignore[misc]
-            )
-            rows += answer["Responses"].get(table, ())
-            pending = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
             if not pending:
-                return rows
-            self._clock.sleep(READ_PAUSE << attempt)
-        raise Unavailable(f"DynamoDB left {len(pending)} of {len(keys)} items unread")
+                break
+            if attempt:
+                self._clock.sleep(READ_PAUSE << attempt)
+            read, pending = self._read_once(pending)
+            rows += read
+        if pending:
+            raise Unavailable(f"DynamoDB left {len(pending)} of {len(keys)} items unread")
+        return rows
+
+    def _read_once(
+        self, keys: Sequence[AttributeValues]
+    ) -> tuple[Sequence[AttributeValues], Sequence[AttributeValues]]:
+        """One consistent BatchGetItem: (items, keys it left out)."""
+        table = self._tables.names.tasks
+        request: Any = {table: {"Keys": keys, "ConsistentRead": True}}
+        answer: Any = self._ask(lambda: self._tables.client.batch_get_item(RequestItems=request))
+        unread = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", ())
+        return answer["Responses"].get(table, ()), unread
 
     def mark_sent(self, place: Place, claim_id: str, at: int) -> bool:
         """A near task its writer has sent. One unit."""

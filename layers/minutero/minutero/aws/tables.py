@@ -169,8 +169,6 @@ class Tables:
 
     names: TableNames
     client: "DynamoDBClient"
-    connection: Connection
-    """For transactions, which belong to no table."""
     task: type[TaskItem]
     open_claim: type[OpenClaimItem]
     payload: type[PayloadItem]
@@ -184,12 +182,10 @@ class Tables:
 
 def bind(client: "DynamoDBClient", names: TableNames) -> Tables:
     """Binds copies of the models to tables. Region, endpoint and time-outs are the client's."""
-    task = _bound(TaskItem, names.tasks, client)
     return Tables(
         names=names,
         client=client,
-        connection=_connection(task),
-        task=task,
+        task=_bound(TaskItem, names.tasks, client),
         open_claim=_bound(OpenClaimItem, names.tasks, client),
         payload=_bound(PayloadItem, names.tasks, client),
         key=_bound(KeyItem, names.tasks, client),

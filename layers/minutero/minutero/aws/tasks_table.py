@@ -1,6 +1,6 @@
 """What the parts of the task store share: requests, and the entries of transactions."""
 
-import hashlib
+import secrets
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -27,15 +27,15 @@ class TasksTable:
     def _ask(self, call: Callable[[], Answer]) -> Answer:
         return ask(call, self._clock)
 
-    def _transact(self, entries: Sequence[Entry], *token: object) -> None:
+    def _transact(self, entries: Sequence[Entry]) -> None:
         """Write all entries or none. Raises GuardFailed, its indices those of `entries`.
 
-        `token` tells this request from all others.
+        The token is this call's: a transaction asked for again with it, because its answer got lost,
+        succeeds without being applied twice. One made of the contents would, within 10 minutes, also
+        call a later transaction done that was never made. Source:
+        https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
         """
-        request: Any = {
-            "TransactItems": entries,
-            "ClientRequestToken": request_token(*token),
-        }
+        request: Any = {"TransactItems": entries, "ClientRequestToken": secrets.token_hex(16)}
         self._ask(lambda: self._tables.client.transact_write_items(**request))
 
 
@@ -63,13 +63,3 @@ def check(item: Model, guard: Condition) -> Entry:
 
 def _on_failure(guard: Condition | None) -> str | None:
     return None if guard is None else "ALL_OLD"
-
-
-def request_token(*parts: object) -> str:
-    """ClientRequestToken of a transaction, from what tells it from all others.
-
-    Asked for again with it within 10 minutes, because its answer got lost, a transaction succeeds
-    without being applied twice; at most 36 characters. Source:
-    https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
-    """
-    return hashlib.sha256(repr(parts).encode()).hexdigest()[:36]

@@ -1,0 +1,88 @@
+"""What it costs, in the write units that are billed."""
+
+from contextlib import contextmanager
+
+import pytest
+from worlds import KEEP, NOW, key_of
+
+from minutero.domain.instants import MINUTE
+from minutero.domain.new_task import INLINE_PAYLOAD_LIMIT
+from minutero.domain.run import Ending, Outcome
+from minutero.domain.task import OpenClaim
+from minutero.ports import Claim
+
+pytestmark = pytest.mark.stack
+
+
+class Meter:
+    """Adds up the units DynamoDB says a client's requests consumed."""
+
+    def __init__(self):
+        self.units = 0.0
+
+    def ask(self, params, **_):
+        params["ReturnConsumedCapacity"] = "TOTAL"
+
+    def read(self, parsed, **_):
+        consumed = parsed.get("ConsumedCapacity", [])
+        for one in consumed if isinstance(consumed, list) else [consumed]:
+            self.units += one["CapacityUnits"]
+
+
+@pytest.fixture
+def units_of(ministack_world):
+    """Write units of what is done inside; MiniStack counts as AWS does for writes."""
+    events = ministack_world.tables.client.meta.events
+
+    @contextmanager
+    def measure():
+        meter = Meter()
+        events.register("before-parameter-build.dynamodb.*", meter.ask, "meter-ask")
+        events.register("after-call.dynamodb.*", meter.read, "meter-read")
+        try:
+            yield meter
+        finally:
+            events.unregister("before-parameter-build.dynamodb.*", unique_id="meter-ask")
+            events.unregister("after-call.dynamodb.*", unique_id="meter-read")
+
+    return measure
+
+
+def test_a_small_unkeyed_task_costs_four_units(ministack_world, new_task, units_of):
+    world = ministack_world
+    tasks = [new_task(payload="x" * INLINE_PAYLOAD_LIMIT) for _ in range(25)]
+    with units_of() as put:
+        for task in tasks:
+            world.tasks.put(task)
+    with units_of() as claim:
+        won = world.tasks.claim([task.place for task in tasks], "0123456789abcdef", NOW)
+    assert won == [Claim.WON] * 25
+    with units_of() as start:
+        for task in tasks:
+            world.ledger.start(task.run_id, "0123456789abcdef", NOW, NOW + MINUTE, KEEP)
+    with units_of() as finish:
+        for task in tasks:
+            outcome = Outcome(Ending.SUCCEEDED, "1")
+            assert world.ledger.finish(task.run_id, "0123456789abcdef", outcome, NOW)
+    units = [meter.units / 25 for meter in (put, claim, start, finish)]
+    assert units == [1.0, 1.0, 1.0, 1.0]
+
+
+def test_what_else_it_costs(ministack_world, new_task, units_of):
+    world = ministack_world
+    task, dead = new_task(key="order-17", tenant="acme"), new_task()
+    world.tasks.put(dead)
+    with units_of() as keyed:
+        world.tasks.put_keyed(task, key_of(task), NOW)
+    with units_of() as near:
+        world.tasks.mark_sent(task.place, "near", NOW)
+    claim = OpenClaim(task.place.bucket, "0123456789abcdef", NOW)
+    with units_of() as batch:
+        world.tasks.open_claim(claim)
+        world.tasks.close_claim(claim)
+    with units_of() as failure:
+        world.ledger.start(dead.run_id, "a", NOW, NOW + MINUTE, KEEP)
+        world.ledger.fail(dead.run_id, "a", "no", NOW)
+    assert (keyed.units, near.units, batch.units) == (4.0, 1.0, 2.0)
+    # A start, the read of the attempt's number, and the failure.
+    assert failure.units == 1.0 + 1.0 + 1.0
