@@ -3,16 +3,19 @@
 from http import HTTPStatus
 from typing import Annotated, Any
 
+from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response, content_types
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
-from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from minutero import wiring
 from minutero.domain.new_task import body_hash, parse_json
-from minutero.errors import Conflict, InvalidInput, NotFound, Unavailable
+from minutero.errors import InvalidInput, NotFound, Unavailable
 from minutero.http.answers import added_answer, task_answer
-from minutero.http.bodies import NewTaskBody, invalid_input
+from minutero.http.bodies import NewTaskBody
+from minutero.http.refusals import TOLD, refusal_of
+
+logger = Logger()
 
 BODY_LIMIT = 5 * 1024 * 1024
 
@@ -20,7 +23,9 @@ BODY_LIMIT = 5 * 1024 * 1024
 def read_body(text: str) -> Any:
     """Raises InvalidInput for a body that is too large or no strict JSON."""
     if len(text) > BODY_LIMIT:
-        raise InvalidInput("body_too_large", f"the body is over {BODY_LIMIT} bytes; send less at a time")
+        raise InvalidInput(
+            "body_too_large", f"the body is over {BODY_LIMIT} bytes; send less at a time"
+        )
     return parse_json(text)
 
 
@@ -49,45 +54,28 @@ def get_jobs() -> Response[dict[str, Any]]:
     return _answer(HTTPStatus.OK, {"jobs": sorted(wiring.api().job_names())})
 
 
-@app.exception_handler(InvalidInput)
-def refuse(error: InvalidInput) -> Response[dict[str, Any]]:
-    too_large = error.code.endswith("too_large")
-    status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE if too_large else HTTPStatus.BAD_REQUEST
-    return _error(status, error.code, error.message, error.field)
+def refuse(error: Exception) -> Response[dict[str, Any]]:
+    """Tells a client what is wrong and what to send instead."""
+    refusal = refusal_of(error)
+    if isinstance(error, Unavailable):
+        logger.warning("unavailable", extra={"why": str(error)})
+    return Response(
+        status_code=int(refusal.status),
+        content_type=content_types.APPLICATION_JSON,
+        body=refusal.body(),
+        headers={"Retry-After": str(refusal.retry_after)} if refusal.retry_after else None,
+    )
 
 
-@app.exception_handler(RequestValidationError)
-def refuse_shape(error: RequestValidationError) -> Response[dict[str, Any]]:
-    return refuse(invalid_input(error.errors()))
-
-
-@app.exception_handler(UnicodeDecodeError)
-def refuse_bytes(_broken: UnicodeDecodeError) -> Response[dict[str, Any]]:
-    return refuse(InvalidInput("invalid_json", "the body is not whole UTF-8 text; send JSON in UTF-8"))
-
-
-@app.exception_handler(NotFound)
-def missing(error: NotFound) -> Response[dict[str, Any]]:
-    return _error(HTTPStatus.NOT_FOUND, "not_found", str(error))
-
-
-@app.exception_handler(Conflict)
-def conflict(error: Conflict) -> Response[dict[str, Any]]:
-    return _error(HTTPStatus.CONFLICT, "conflict", str(error))
-
-
-@app.exception_handler(Unavailable)
-def unavailable(error: Unavailable) -> Response[dict[str, Any]]:
-    answer = _error(HTTPStatus.SERVICE_UNAVAILABLE, "unavailable", f"try again: {error}")
-    answer.headers["Retry-After"] = "1"
-    return answer
-
-
-@app.not_found
 def no_such_path(_missing: NotFoundError) -> Response[dict[str, Any]]:
+    """Tells a client that no route has its method and path."""
     event = app.current_event
-    path = f"{event.http_method} {event.path}"[:200]
-    return _error(HTTPStatus.NOT_FOUND, "not_found", f"there is no {path}; see the README for the paths")
+    asked = f"{event.http_method} {event.path}"[:200]
+    return refuse(NotFound(f"there is no {asked}; the README lists the paths"))
+
+
+app.exception_handler(list(TOLD))(refuse)
+app.not_found(no_such_path)
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
@@ -97,8 +85,3 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
 def _answer(status: HTTPStatus, body: dict[str, Any]) -> Response[dict[str, Any]]:
     return Response(status_code=int(status), content_type=content_types.APPLICATION_JSON, body=body)
-
-
-def _error(status: HTTPStatus, code: str, message: str, field: str = "") -> Response[dict[str, Any]]:
-    error = {"code": code, "message": message, **({"field": field} if field else {})}
-    return _answer(status, {"error": error})

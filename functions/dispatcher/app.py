@@ -21,7 +21,15 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     shards = [_summary(asdict(report)) for report in reports]
     total = {
         name: sum(shard[name] for shard in shards)
-        for name in ("claimed", "claims_lost", "sent", "rescued", "buried", "left_open", "pages_read")
+        for name in (
+            "claimed",
+            "claims_lost",
+            "sent",
+            "rescued",
+            "buried",
+            "left_open",
+            "pages_read",
+        )
     }
     logger.info("tick", extra={"tick": total, "lag_ms": max(s["lag_ms"] for s in shards)})
     return {"total": total, "shards": shards}

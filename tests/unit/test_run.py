@@ -113,7 +113,7 @@ def test_a_long_error_is_cut():
 
 
 def test_an_error_that_cannot_be_told_is_told_by_its_type():
-    class Mute(Exception):  # noqa: N818 - a test's own
+    class Mute(Exception):
         def __str__(self):
             raise RuntimeError("cannot say")
 

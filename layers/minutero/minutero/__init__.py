@@ -34,7 +34,7 @@ __all__ = [
 def __getattr__(name: str) -> object:
     """`minutero.Client` on first use: it brings boto3 and PynamoDB, which no job needs."""
     if name == "Client":
-        from minutero.client import Client
+        from minutero.client import Client  # noqa: PLC0415 - see above
 
         return Client
     raise AttributeError(f"module 'minutero' has no attribute {name!r}")

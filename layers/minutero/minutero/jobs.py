@@ -21,7 +21,7 @@ from minutero.domain.new_task import check_name
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class Skipped(Exception):  # noqa: N818 - a way to leave a job, not an error
+class Skipped(Exception):
     """Raised by `Run.skip`; ends the run as skipped."""
 
 

@@ -320,7 +320,8 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Overtaken:
-    """The attempt ran out of time and another took the run: nothing was written, nothing may be acknowledged."""
+    """The attempt ran out of time and another took the run: nothing was written, and nothing may be
+    acknowledged."""
 
 
 RunResult = Finished | InProgress | Failed | Overtaken

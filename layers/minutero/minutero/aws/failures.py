@@ -24,7 +24,7 @@ PASSING_REASONS = {"TransactionConflict", "ThrottlingError", "ProvisionedThrough
 """Reasons of a cancelled transaction that say "not now"."""
 
 
-class GuardFailed(Exception):  # noqa: N818 - losing a race is no error
+class GuardFailed(Exception):
     """A condition did not hold, so nothing was written.
 
     `found` tells by the place of the action in the request (0 when it is the only one) which guards

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from minutero.domain.instants import MINUTE, SECOND
 
@@ -21,9 +22,15 @@ def minutes(first: int, last: int) -> Iterator[int]:
 
 def bucket_name(ms: int, shard: int) -> str:
     """Partition key of the bucket of an instant: `2026-11-29T20:21Z#07`."""
-    return f"{datetime.fromtimestamp(minute_of(ms) // SECOND, UTC):%Y-%m-%dT%H:%MZ}#{shard:02d}"
+    return f"{_minute_text(ms // MINUTE)}#{shard:02d}"
 
 
+@lru_cache(4_096)
+def _minute_text(minute: int) -> str:
+    return f"{datetime.fromtimestamp(minute * MINUTE // SECOND, UTC):%Y-%m-%dT%H:%MZ}"
+
+
+@lru_cache(4_096)
 def parse_bucket(bucket: str) -> tuple[int, int]:
     """Partition key -> (start of the minute in milliseconds, shard). Raises ValueError for anything else."""
     minute, _, shard = bucket.partition("#")

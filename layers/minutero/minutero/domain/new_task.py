@@ -14,6 +14,7 @@ PAYLOAD_LIMIT = 256 * 1024
 INLINE_PAYLOAD_LIMIT = 600
 """Bytes of a payload kept in the task item: an item under 1 KB costs one write unit a touch."""
 
+KEY_LIMIT = 256
 NESTING_LIMIT = 32
 FURTHEST = 3653 * DAY
 """Ten years ahead."""
@@ -62,8 +63,10 @@ def check_name(value: str, field: str) -> str:
 
 def check_key(value: str) -> str:
     """A client's key. Raises InvalidInput."""
-    if not (1 <= len(value) <= 256 and value.isprintable()):
-        raise InvalidInput("invalid_key", "key must be 1 to 256 printable characters", "key")
+    if not (1 <= len(value) <= KEY_LIMIT and value.isprintable()):
+        raise InvalidInput(
+            "invalid_key", f"key must be 1 to {KEY_LIMIT} printable characters", "key"
+        )
     return value
 
 
@@ -100,12 +103,15 @@ def encode_payload(payload: Any) -> str | None:
         ) from None
     except (TypeError, ValueError) as error:
         raise InvalidInput(
-            "invalid_payload", f"payload is not JSON ({error}); send null, text, numbers, lists, objects", "payload"
+            "invalid_payload",
+            f"payload is not JSON ({error}); send null, text, numbers, lists, objects",
+            "payload",
         ) from None
     if size > PAYLOAD_LIMIT:
         raise InvalidInput(
             "payload_too_large",
-            f"payload is {size} bytes of JSON, the limit is {PAYLOAD_LIMIT}; store it elsewhere and send its address",
+            f"payload is {size} bytes of JSON, the limit is {PAYLOAD_LIMIT}; "
+            "store it elsewhere and send its address",
             "payload",
         )
     return text

@@ -34,8 +34,11 @@ class Outcome:
 
     def to_json(self) -> dict[str, str]:
         """The members that say something, as stored in the run record."""
-        members = {"ending": str(self.ending), "result": self.result, "reason": self.reason, "note": self.note}
-        return {name: value for name, value in members.items() if value}
+        members = {"result": self.result, "reason": self.reason, "note": self.note}
+        return {
+            "ending": str(self.ending),
+            **{name: value for name, value in members.items() if value},
+        }
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> "Outcome":

@@ -137,7 +137,8 @@ class ClaimBatch:
         won: list[Pointer] = []
         pending = list(tasks)
         for _ in self._tries():
-            answers = [one for chunk in self._parallel(ask, _chunks(pending, CLAIM_CHUNK)) for one in chunk]
+            chunks = self._parallel(ask, _chunks(pending, CLAIM_CHUNK))
+            answers = [answer for chunk in chunks for answer in chunk]
             results = list(zip(pending, answers, strict=True))
             won += [task for task, answer in results if answer is Claim.WON]
             self.tally.claims_lost += sum(answer is Claim.LOST for answer in answers)
@@ -155,7 +156,8 @@ class ClaimBatch:
         """The tasks that could not be sent while time was left. Every entry of every answer is read."""
         pending = list(tasks)
         for _ in self._tries():
-            answers = [one for chunk in self._parallel(self._send_chunk, _chunks(pending, SEND_CHUNK)) for one in chunk]
+            chunks = self._parallel(self._send_chunk, _chunks(pending, SEND_CHUNK))
+            answers = [answer for chunk in chunks for answer in chunk]
             results = list(zip(pending, answers, strict=True))
             self.tally.sent += sum(answer is Sent.SENT for answer in answers)
             for task in (task for task, answer in results if answer is Sent.REFUSED):
@@ -185,7 +187,9 @@ class ClaimBatch:
         now = self._clock.now()
         keep_until = (now + self._timing.retention) // SECOND
         for sk in sort_keys:
-            self._store.bury_unreadable(Place(bucket, sk), "the row cannot be read", now, keep_until)
+            self._store.bury_unreadable(
+                Place(bucket, sk), "the row cannot be read", now, keep_until
+            )
             self.tally.buried += 1
 
     def _tries(self) -> Iterator[int]:

@@ -114,8 +114,8 @@ class Visit:
         timing = self._d.timing
         contiguous = True
         for minute in minutes(self._watermark + MINUTE, now - timing.look_back - MINUTE):
-            served = _STOP if self._time_is_up() else self._serve(minute)
-            if served is _STOP:
+            served = self._serve(minute)
+            if served is _STOP or self._time_is_up():
                 return
             contiguous = contiguous and is_late_minute(minute, now, timing.settle_grace)
             contiguous = contiguous and is_settled(
@@ -131,12 +131,12 @@ class Visit:
         bucket = bucket_name(minute, self._shard)
         served = _CLEAN
         after: str | None = None
-        while True:
+        while not self._time_is_up():
             page = self._d.store.page(bucket, after)
             self.report.pages_read += 1
             abandoned = [claim for claim in page.open_claims if self._batch.is_rescuable(claim)]
             if page.scheduled or page.unreadable or abandoned:
-                if self._time_is_up() or not self._lease():
+                if not self._lease():
                     return _STOP
                 served = _DIRTY
             if page.scheduled:
@@ -147,6 +147,7 @@ class Visit:
             if page.next is None:
                 return served
             after = page.next
+        return _STOP
 
     def _lease(self) -> bool:
         """Taken with the first work found, so that an idle tick writes nothing for it."""

@@ -93,24 +93,16 @@ class Execute:
             return Outcome(Ending.DEAD, reason=ATTEMPTS_SPENT)
         if attempt == 1 and task.expires_at is not None and now > task.expires_at:
             return Outcome(Ending.EXPIRED, reason=f"due {now - task.run_at} ms before its first start")
-        job = self.jobs.get(task.job)
-        if job is None:
-            return self._unless_spent(
-                task, attempt, LookupError(f"no job named {task.job!r} is deployed")
-            )
         try:
-            return _call(job, task, self._run(task, attempt, deadline))
+            return _call(self.jobs.get(task.job), task, self._run(task, attempt, deadline))
         except Skipped as skipped:
             return Outcome(Ending.SKIPPED, reason=bounded(str(skipped)))
         except PermanentFailure as failure:
             return Outcome(Ending.DEAD, reason=short(failure))
-        except Exception as error:  # noqa: BLE001 - whatever a user's job raises is a failed attempt
-            return self._unless_spent(task, attempt, error)
-
-    def _unless_spent(self, task: Task, attempt: int, error: Exception) -> Outcome:
-        if attempt >= task.max_attempts:
+        except Exception as error:
+            if attempt < task.max_attempts:
+                raise
             return Outcome(Ending.DEAD, reason=short(error))
-        raise error
 
     def _run(self, task: Task, attempt: int, deadline: int) -> Run:
         due = datetime.fromtimestamp(task.run_at / SECOND, UTC)
@@ -169,7 +161,10 @@ class Execute:
         return Verdict.RESENT if sent == [Sent.SENT] else Verdict.KEPT
 
 
-def _call(job: Job, task: Task, run: Run) -> Outcome:
+def _call(job: Job | None, task: Task, run: Run) -> Outcome:
+    if job is None:
+        # It may be there with the next deployment, so it is tried again like any failure.
+        raise LookupError(f"no job named {task.job!r} is deployed")
     payload = None if task.payload is None else json.loads(task.payload)
     result = job.function(payload, run)
     if result is None and job.result_required:

@@ -12,7 +12,7 @@ Parse = Callable[[str], tuple[Pointer, str]]
 no message of ours looks like."""
 
 
-class Kept(Exception):  # noqa: N818 - the way to tell Powertools' batch processor to keep a message
+class Kept(Exception):
     """The message must not be acknowledged: SQS delivers it again after its visibility time-out."""
 
 

@@ -7,6 +7,8 @@ from itertools import count
 from minutero.domain.instants import SECOND
 from minutero.ports import Clock, Outgoing, Sent
 
+MOST_MESSAGES = 10
+
 
 class MemoryQueue:
     """`TaskQueue`. Messages become visible when their delay is over; `receive` takes what is visible.
@@ -21,8 +23,8 @@ class MemoryQueue:
         self._order = count()
 
     def send(self, messages: Sequence[Outgoing]) -> list[Sent]:
-        if len(messages) > 10:
-            raise ValueError("SQS takes 10 messages a request")
+        if len(messages) > MOST_MESSAGES:
+            raise ValueError(f"SQS takes {MOST_MESSAGES} messages a request")
         now = self.clock.now() if self.clock else 0
         for message in messages:
             visible = now + message.delay * SECOND

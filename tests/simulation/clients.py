@@ -1,0 +1,130 @@
+"""Clients of the simulation: they add, cancel, move, look, and try again when they get no answer."""
+
+from functools import partial
+
+from tests.simulation.jobs import KINDS, WEIGHTS
+from tests.simulation.watch import Violation
+from tests.simulation.world import World
+
+from minutero.domain.instants import MINUTE, SECOND
+from minutero.domain.new_task import NewTask
+from minutero.errors import Conflict, MinuteroError, NotFound, Unavailable
+from minutero.service.add_task import AddTask
+from minutero.service.cancel import CancelTask
+from minutero.service.job_catalog import JobCatalog
+from minutero.service.move import MoveTask
+from minutero.service.send_near import SendNear
+from minutero.service.shards import Shards
+
+API_TIMEOUT = 10 * SECOND
+
+
+class Clients:
+    """All clients of one world, calling the API, each call a process."""
+
+    def __init__(self, world: World, span: int) -> None:
+        self._world = world
+        self._random = world.kernel.random
+        self._span = span
+        self.added: list[str] = []
+        self._by_key: dict[str, set[str]] = {}
+        self._serial = 0
+
+    def plan(self, tasks: int) -> None:
+        """Spreads the adding of tasks, and of what is done to some of them, over the span."""
+        kernel, chance = self._world.kernel, self._random.random
+        for _ in range(tasks):
+            when = kernel.now + int(self._span * chance())
+            kernel.at(when, self._start_adding)
+            if chance() < 0.3:
+                kernel.at(when + int(4 * MINUTE * chance()), self._meddle)
+
+    def _call(self, body) -> None:
+        # A client with a wrong clock talks to the tables itself; the API's clock is as good as a Lambda's.
+        own_tables = self._random.random() < 0.2
+        skew = self._world.skew(4 * MINUTE if own_tables else 8 * SECOND)
+        self._world.spawn(body, API_TIMEOUT, skew)
+
+    def _start_adding(self) -> None:
+        self._serial += 1
+        luck = self._random.random()
+        key = f"key-{self._serial}" if luck < 0.2 else ""
+        job = self._random.choices(KINDS, WEIGHTS)[0]
+        ahead = self._random.choice((-60, 0, 3, 100, 170, 185, 200, 400)) * SECOND
+        ahead += self._random.randint(0, 3_000)
+        new = NewTask(
+            job,
+            run_at=self._world.kernel.now + ahead,
+            key=key,
+            expires_after_seconds=1 if luck > 0.97 else None,
+        )
+        for _ in range(3 if key and luck < 0.05 else 1):
+            self._call(partial(self._add, new, 3 if key else 1))
+
+    def _add(self, new: NewTask, tries: int) -> None:
+        world, clock = self._world, self._world.clock()
+        settings = world.port(world.settings, "settings")
+        add = AddTask(
+            world.port(world.tasks, "tasks"),
+            world.port(world.queue, "queue"),
+            Shards(settings, world.wanted_shards),
+            JobCatalog(settings),
+            clock,
+            world.timing,
+        )
+        for _ in range(tries):
+            try:
+                task_id = add(new, "the same body").task.task_id
+            except Unavailable:
+                continue
+            self.added.append(task_id)
+            if new.key:
+                self._by_key.setdefault(new.key, set()).add(task_id)
+            return
+
+    def _meddle(self) -> None:
+        if not self.added:
+            return
+        task_id = self._random.choice(self.added[-30:])
+        verb = self._random.choice((self._cancel, self._reschedule, self._run_now, self._redrive))
+        for _ in range(2 if self._random.random() < 0.3 else 1):
+            self._call(partial(self._try, verb, task_id))
+
+    def _try(self, verb, task_id: str) -> None:
+        try:
+            verb(task_id)
+        except (Conflict, Unavailable):
+            return
+        except NotFound as error:
+            raise Violation("lost", f"an accepted task is not found: {error}") from error
+        except MinuteroError as error:
+            raise Violation("error", f"{type(error).__name__}: {error}") from error
+
+    def _cancel(self, task_id: str) -> None:
+        world = self._world
+        cancel = CancelTask(world.port(world.tasks, "tasks"), world.clock(), world.timing)
+        cancel(task_id)
+        world.watch.cancel_confirmed(task_id)
+
+    def _move(self) -> MoveTask:
+        world, clock = self._world, self._world.clock()
+        store = world.port(world.tasks, "tasks")
+        near = SendNear(store, world.port(world.queue, "queue"), clock, world.timing)
+        return MoveTask(store, world.port(world.ledger, "ledger"), near, clock, world.timing)
+
+    def _reschedule(self, task_id: str) -> None:
+        ahead = self._random.choice((-30, 5, 120, 190, 300)) * SECOND
+        wanted = self._world.kernel.now + ahead
+        self._move().reschedule(task_id, lambda now: max(now, wanted))
+
+    def _run_now(self, task_id: str) -> None:
+        self._move().run_now(task_id)
+
+    def _redrive(self, task_id: str) -> None:
+        self._move().redrive(task_id)
+
+    def check_keys(self) -> None:
+        """A key never makes two tasks."""
+        for key, task_ids in self._by_key.items():
+            if len(task_ids) > 1:
+                raise Violation("keys", f"{key} made {len(task_ids)} tasks")

@@ -1,0 +1,145 @@
+"""What goes wrong between a process and the world: a proxy around every port."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tests.simulation.kernel import Kernel, Killed
+
+from minutero.errors import Unavailable
+from minutero.ports import Claim, Sent
+
+
+@dataclass
+class Rates:
+    """Chances of each fault: of a call, before as after its effect; `part` of one statement or entry in a
+    batch; `slow` and `stuck` of long pauses. `brownout`: from and until, almost every part fails."""
+
+    crash: float = 0.003
+    throttled: float = 0.006
+    answer_lost: float = 0.006
+    slow: float = 0.02
+    stuck: float = 0.002
+    part: float = 0.02
+    brownout: tuple[int, int] = (0, 0)
+
+    def times(self, factor: float) -> "Rates":
+        """Worse, or better, weather."""
+        return replace(
+            self,
+            crash=self.crash * factor,
+            throttled=self.throttled * factor,
+            answer_lost=self.answer_lost * factor,
+            stuck=self.stuck * factor,
+            part=self.part * factor,
+        )
+
+    def total(self) -> float:
+        return self.crash + self.throttled + self.answer_lost
+
+    def part_lost(self, now: int) -> float:
+        return 0.9 if self.brownout[0] <= now < self.brownout[1] else self.part
+
+
+class Faulty:
+    """A port whose calls switch before and after their effect, and fail at either point."""
+
+    def __init__(self, target: Any, name: str, kernel: Kernel, rates: Rates) -> None:
+        self._target = target
+        self._name = name
+        self._kernel = kernel
+        self._rates = rates
+        self._wrapped: dict[str, Callable[..., Any]] = {}
+
+    def __getattr__(self, method: str) -> Any:
+        call = _call(
+            getattr(self._target, method), f"{self._name}.{method}", self._kernel, self._rates
+        )
+        spoil = _SPOILED.get(method)
+        if spoil is not None:
+            call = _spoiled(call, spoil, self._kernel, self._rates)
+        setattr(self, method, call)
+        return call
+
+
+def _call(
+    effect: Callable[..., Any], name: str, kernel: Kernel, rates: Rates
+) -> Callable[..., Any]:
+    chance = kernel.random.random
+    quiet = 1 - 2 * rates.total()
+    noted = name.encode()
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        process = kernel.current
+        if process is None:
+            return effect(*args, **kwargs)
+        kernel.pause(_latency(chance(), rates))
+        luck = chance() if process.faulty else 0.0
+        if luck > quiet:
+            return _unlucky(luck - quiet, effect, name, kernel, rates, args, kwargs)
+        kernel.note(noted)
+        answer = effect(*args, **kwargs)
+        kernel.pause(_latency(chance(), rates))
+        return answer
+
+    return call
+
+
+def _unlucky(
+    luck: float,
+    effect: Callable[..., Any],
+    name: str,
+    kernel: Kernel,
+    rates: Rates,
+    args: Any,
+    kwargs: Any,
+) -> Any:
+    happens = luck > rates.total()
+    luck -= rates.total() if happens else 0
+    if happens:
+        kernel.note(name.encode())
+        effect(*args, **kwargs)
+        kernel.pause(_latency(kernel.random.random(), rates))
+    if luck < rates.crash:
+        kernel.note(b"crashed")
+        raise Killed
+    if luck < rates.crash + rates.throttled:
+        raise Unavailable(f"{name}: throttled")
+    raise Unavailable(f"{name}: the answer was lost")
+
+
+def _latency(luck: float, rates: Rates) -> int:
+    if luck < rates.stuck:
+        return 500 + round(luck / rates.stuck * 60_000)
+    if luck < rates.slow:
+        return 20 + round(luck / rates.slow * 3_000)
+    return 1 + round(luck * 10)
+
+
+def _spoiled(
+    call: Callable[..., Any],
+    spoil: Callable[[Any, Kernel, Rates], Any],
+    kernel: Kernel,
+    rates: Rates,
+) -> Callable[..., Any]:
+    def spoiled(*args: Any, **kwargs: Any) -> Any:
+        process = kernel.current
+        answer = call(*args, **kwargs)
+        return spoil(answer, kernel, rates) if process is not None and process.faulty else answer
+
+    return spoiled
+
+
+def _claims(answer: list[Claim], kernel: Kernel, rates: Rates) -> list[Claim]:
+    chance = kernel.random.random
+    return [Claim.UNKNOWN if chance() < rates.part else one for one in answer]
+
+
+def _entries(answer: list[Sent], kernel: Kernel, rates: Rates) -> list[Sent]:
+    chance = kernel.random.random
+    return [Sent.FAILED if chance() < rates.part else one for one in answer]
+
+
+_SPOILED: dict[str, Callable[[Any, Kernel, Rates], Any]] = {"claim": _claims, "send": _entries}
+"""Answers that tell what became of each part. Here a part's answer gets lost after its effect; that a part
+fails before it is in `Lossy`."""

@@ -1,0 +1,119 @@
+"""The jobs of the simulation: what a body may do to its run."""
+
+from typing import TYPE_CHECKING, Any
+
+from tests.simulation.kernel import Killed
+
+from minutero.errors import PermanentFailure, RetryLater
+from minutero.jobs import Job, JobRegistry, Run
+
+if TYPE_CHECKING:
+    from tests.simulation.world import World
+
+KINDS = (
+    "quick",
+    "slow",
+    "fails_once",
+    "always_fails",
+    "hopeless",
+    "later",
+    "much_later",
+    "killer",
+    "stubborn",
+    "skips",
+)
+WEIGHTS = (60, 8, 10, 4, 3, 4, 2, 3, 3, 2)
+
+
+def registry_of(world: "World") -> JobRegistry:
+    """Each kind of job, telling the watch of each start."""
+    registry = JobRegistry()
+    for kind in KINDS:
+        registry.add(Job(kind, _job(kind, world)))
+    return registry
+
+
+def _job(kind: str, world: "World") -> Any:
+    kernel = world.kernel
+    behaves = _BEHAVIOURS[kind]
+
+    def body(_payload: Any, run: Run) -> Any:
+        process = kernel.current
+        world.watch.body_started(run.task_id, process.now() if process else kernel.now)
+        kernel.note(run.task_id.encode())
+        return behaves(world, run)
+
+    return body
+
+
+def _quick(world: "World", run: Run) -> str:
+    return "done"
+
+
+def _slow(world: "World", run: Run) -> str:
+    # Far over the time-out at first; a later attempt is fast enough.
+    most = 6 * world.timing.worker_timeout if run.attempt == 1 else 5_000
+    for _ in range(3):
+        world.kernel.pause(world.kernel.random.randint(0, most // 3))
+    return "done slowly"
+
+
+def _fails_once(world: "World", run: Run) -> str:
+    world.kernel.pause(50)
+    if run.attempt == 1:
+        raise ValueError("the first attempt fails")
+    return "done at last"
+
+
+def _always_fails(world: "World", run: Run) -> str:
+    raise ValueError("never works")
+
+
+def _hopeless(world: "World", run: Run) -> str:
+    raise PermanentFailure("cannot be done")
+
+
+def _later(world: "World", run: Run) -> str:
+    if run.attempt < 3:
+        raise RetryLater(30)
+    return "done later"
+
+
+def _much_later(world: "World", run: Run) -> str:
+    if run.attempt == 1:
+        raise RetryLater(1_000)
+    return "done much later"
+
+
+def _killer(world: "World", run: Run) -> str:
+    if run.attempt < 3:
+        raise Killed
+    return "survived"
+
+
+def _stubborn(world: "World", run: Run) -> str:
+    """Its first attempt lives on while others overtake it; its second dies."""
+    if run.attempt == 1:
+        world.kernel.pause(world.kernel.random.randint(50_000, 200_000))
+    if run.attempt == 2:
+        world.kernel.pause(world.kernel.random.randint(0, 15_000))
+        raise Killed
+    return "done by its third attempt"
+
+
+def _skips(world: "World", run: Run) -> str:
+    run.skip("nothing to do")
+
+
+_BEHAVIOURS = {
+    "quick": _quick,
+    "slow": _slow,
+    "fails_once": _fails_once,
+    "always_fails": _always_fails,
+    "hopeless": _hopeless,
+    "later": _later,
+    "much_later": _much_later,
+    "killer": _killer,
+    "stubborn": _stubborn,
+    "skips": _skips,
+}

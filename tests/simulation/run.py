@@ -1,0 +1,116 @@
+"""Run seeds: one seed is one world, from its first client to its last message."""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from unittest.mock import patch
+
+from tests.simulation.clients import Clients
+from tests.simulation.faults import Rates
+from tests.simulation.kernel import Kernel
+from tests.simulation.watch import Violation
+from tests.simulation.world import START, TIMING, Weather, World
+
+from minutero.domain.instants import HOUR, MINUTE, SECOND
+from minutero.domain.timing import Timing
+
+SPAN = 6 * MINUTE
+LONGEST_END = 3 * HOUR
+"""How long a world may go on after its clients, in quiet, before what is left counts as lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of one seed; `broken` is the invariant that did not hold, if any."""
+
+    seed: int
+    tasks: int
+    bodies: int
+    digest: int
+    broken: str = ""
+    detail: str = ""
+
+
+def run_seed(seed: int, timing: Timing = TIMING) -> Result:
+    """The same seed gives the same result, digest included."""
+    kernel = Kernel(seed, START + seed % 60 * SECOND)
+    with _seeded_secrets(kernel):
+        weather = _weather(kernel)
+        world = World(kernel, weather, timing)
+        clients = Clients(world, SPAN)
+        clients.plan(kernel.random.randint(40, 200))
+        _plan_ticks(kernel, world)
+        broken = detail = ""
+        try:
+            _play(kernel, world)
+            clients.check_keys()
+            world.check_end()
+        except Violation as violation:
+            broken, detail = violation.invariant, str(violation)
+        return Result(seed, len(world.watch.due), world.watch.bodies, kernel.digest, broken, detail)
+
+
+def _weather(kernel: Kernel) -> Weather:
+    chance = kernel.random.random
+    shards = 1 if chance() < 0.7 else 2
+    rates = Rates(slow=kernel.random.choice((0.02, 0.02, 0.02, 0.2)))
+    rates = rates.times(kernel.random.choice((0, 1, 1, 1, 4)))
+    if chance() < 0.15:
+        begins = kernel.now + int(SPAN * chance())
+        rates = replace(rates, brownout=(begins, begins + 2 * MINUTE))
+    outage = int(kernel.random.choice((15 * MINUTE, HOUR)) * chance()) if chance() < 0.15 else 0
+    return Weather(
+        true_clocks=chance() < 0.5,
+        shards=shards,
+        grows_to=shards + 1 if chance() < 0.1 else shards,
+        page=kernel.random.choice((2, 5, 20)),
+        outage=outage,
+        zombies=0.5 if chance() < 0.2 else 0.02,
+        doubled=0.8 if outage else 0.1,
+        leases=chance() < 0.7,
+        rates=rates,
+    )
+
+
+def _plan_ticks(kernel: Kernel, world: World) -> None:
+    """EventBridge: each minute, mostly; it goes on ticking until the world is over."""
+    outage_from = kernel.now + 2 * MINUTE
+    outage_until = outage_from + world.weather.outage
+
+    def minute() -> None:
+        kernel.at(kernel.now + MINUTE, minute)
+        if outage_from <= kernel.now < outage_until:
+            return
+        luck = 1.0 if world.quiet else kernel.random.random()
+        if luck < 0.08:
+            return
+        late = kernel.random.randint(0, 70_000) if luck < 0.16 else kernel.random.randint(0, 900)
+        kernel.at(kernel.now + late, world.tick)
+        if luck > 1 - world.weather.doubled and not world.quiet:
+            kernel.at(kernel.now + late + kernel.random.randint(0, 2_000), world.tick)
+
+    def grow() -> None:
+        world.wanted_shards = world.weather.grows_to
+
+    kernel.at(kernel.now + kernel.random.randint(0, MINUTE), minute)
+    kernel.at(kernel.now + 3 * MINUTE, grow)
+
+
+def _play(kernel: Kernel, world: World) -> None:
+    clients_end = kernel.now + max(SPAN, 2 * MINUTE + world.weather.outage)
+    kernel.run(clients_end + 3 * MINUTE)
+    world.quiet = True
+    end = kernel.now + LONGEST_END
+    while kernel.now < end and not world.is_over():
+        kernel.run(kernel.now + MINUTE)
+
+
+@contextmanager
+def _seeded_secrets(kernel: Kernel) -> Iterator[None]:
+    """Ids drawn from the seed, so that a run repeats to the letter."""
+    with (
+        patch.object(secrets, "token_hex", lambda size: kernel.random.randbytes(size).hex()),
+        patch.object(secrets, "token_bytes", kernel.random.randbytes),
+    ):
+        yield

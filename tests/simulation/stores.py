@@ -1,0 +1,215 @@
+"""The in-memory stores as the simulation uses them: they tell the watch each effect, and lose parts of
+batches before their effect. A queue that delivers, late, twice, or never acknowledges for one."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tests.simulation.faults import Rates
+from tests.simulation.kernel import Kernel
+from tests.simulation.watch import Watch
+
+from minutero.domain.buckets import parse_bucket
+from minutero.domain.instants import MINUTE, SECOND
+from minutero.domain.run import Outcome, RunRecord
+from minutero.domain.task import KeyRecord, Place, Task
+from minutero.ports import Claim, Move, Outgoing, Sent
+from minutero.testing.memory import MemoryCursorStore, MemoryRunLedger, MemoryTaskStore
+
+
+class WatchedLedger(MemoryRunLedger):
+    def __init__(self, watch: Watch) -> None:
+        super().__init__()
+        self.watch = watch
+
+    def start(self, run_id: str, owner: str, now: int, until: int, keep_until: int) -> RunRecord:
+        record = super().start(run_id, owner, now, until, keep_until)
+        if record.owner == owner:
+            self.watch.attempt_started(run_id, owner)
+        return record
+
+    def finish(self, run_id: str, owner: str, outcome: Outcome, now: int) -> bool:
+        before = self.records.get(run_id)
+        done = super().finish(run_id, owner, outcome, now)
+        if done and self.records[run_id] != before:
+            self.watch.run_ended(run_id, owner, outcome.ending)
+        return done
+
+    def fail(self, run_id: str, owner: str, error: str, now: int) -> bool:
+        done = super().fail(run_id, owner, error, now)
+        if done:
+            self.watch.attempt_failed(run_id, owner)
+        return done
+
+    def end_unowned(
+        self, run_id: str, outcome: Outcome, now: int, keep_until: int, token: str
+    ) -> RunRecord:
+        before = self.records.get(run_id)
+        record = super().end_unowned(run_id, outcome, now, keep_until, token)
+        if record is not before:
+            self.watch.run_ended(run_id, None, outcome.ending)
+        return record
+
+
+class WatchedTasks(MemoryTaskStore):
+    def __init__(
+        self,
+        ledger: WatchedLedger,
+        cursors: "WatchedCursors",
+        kernel: Kernel,
+        rates: Rates,
+        page: int,
+    ) -> None:
+        super().__init__(ledger, page)
+        self._watch = ledger.watch
+        self._cursors = cursors
+        self._kernel = kernel
+        self._rates = rates
+
+    def put(self, task: Task) -> None:
+        if self.get(task.place) is None:
+            self._watch.task_put(task, self._watermark(task))
+        super().put(task)
+
+    def put_keyed(self, task: Task, key: KeyRecord, now: int) -> KeyRecord | None:
+        holder = super().put_keyed(task, key, now)
+        if holder is None:
+            self._watch.task_put(task, self._watermark(task))
+        return holder
+
+    def _carry_out(self, move: Move) -> None:
+        super()._carry_out(move)
+        self._watch.task_moved(move)
+        self._watch.task_put(move.to, self._watermark(move.to))
+
+    def claim(
+        self, places: Sequence[Place], claim_id: str, at: int, taken_from: str | None = None
+    ) -> list[Claim]:
+        if not self._is_faulty():
+            return super().claim(places, claim_id, at, taken_from)
+        chance = self._kernel.random.random
+        lossy = self._rates.part_lost(self._kernel.now)
+        return [
+            Claim.UNKNOWN
+            if chance() < lossy
+            else super(WatchedTasks, self).claim([place], claim_id, at, taken_from)[0]
+            for place in places
+        ]
+
+    def _is_faulty(self) -> bool:
+        process = self._kernel.current
+        return process is not None and process.faulty
+
+    def _watermark(self, task: Task) -> int | None:
+        cursor = self._cursors.get(parse_bucket(task.place.bucket)[1])
+        return None if cursor is None else cursor.watermark
+
+
+class WatchedCursors(MemoryCursorStore):
+    def __init__(self, watch: Watch, *, leases: bool) -> None:
+        super().__init__()
+        self._watch = watch
+        self._leases = leases
+        self.tasks: MemoryTaskStore | None = None
+
+    def lease(self, shard: int, owner: str, now: int, until: int) -> bool:
+        return super().lease(shard, owner, now, until) if self._leases else True
+
+    def advance(self, shard: int, owner: str, now: int, watermark: int, until: int) -> bool:
+        old = self.cursors[shard]
+        done = super().advance(shard, owner, now, watermark, until if self._leases else 0)
+        if done and self.tasks is not None:
+            self._watch.watermark_moved(old, self.cursors[shard], self.tasks.buckets)
+        return done
+
+
+@dataclass(eq=False, slots=True)
+class Message:
+    """One message of the queue. `gone` once it is acknowledged or has moved to the dead-letter queue."""
+
+    outgoing: Outgoing
+    receives: int = 0
+    gone: bool = False
+
+
+class SimQueue:
+    """`TaskQueue` with SQS's delivery: after the delay, a little late, sometimes much later or twice; again
+    when the visibility time-out after a receive has passed and nobody has acknowledged; to the dead letters
+    after `most_receives`."""
+
+    def __init__(
+        self, kernel: Kernel, rates: Rates, visibility: int, most_receives: int = 20
+    ) -> None:
+        self._kernel = kernel
+        self._rates = rates
+        self._visibility = visibility
+        self._most_receives = most_receives
+        self.deliver: Callable[[list[Message]], None] = lambda _messages: None
+        self.deliver_dead: Callable[[Message], None] = lambda _message: None
+        self.waiting: set[Message] = set()
+        self._ready: list[Message] = []
+
+    def send(self, messages: Sequence[Outgoing]) -> list[Sent]:
+        if len(messages) > 10:
+            raise ValueError("SQS takes 10 messages a request")
+        process = self._kernel.current
+        chance = self._kernel.random.random
+        faulty = process is not None and process.faulty
+        lossy = self._rates.part_lost(self._kernel.now) if faulty else 0.0
+        answers = []
+        for message in messages:
+            if chance() < lossy:
+                answers.append(Sent.FAILED)
+                continue
+            answers.append(Sent.SENT)
+            self._arrive(Message(message), message.delay * SECOND)
+        return answers
+
+    def _arrive(self, message: Message, delay: int) -> None:
+        self.waiting.add(message)
+        chance = self._kernel.random.random
+        late = 300_000 * chance() if chance() < 0.005 else 900 * chance()
+        self._visible_in(delay + int(late), message)
+        if chance() < 0.02:
+            self._visible_in(delay + int(100_000 * chance()), message)
+
+    def _visible_in(self, ms: int, message: Message) -> None:
+        self._kernel.at(self._kernel.now + ms, lambda: self._visible(message))
+
+    def _visible(self, message: Message) -> None:
+        # SQS may deliver even what was deleted.
+        if message.gone and self._kernel.random.random() > 0.02:
+            return
+        self._ready.append(message)
+        if len(self._ready) == 1:
+            self._kernel.at(self._kernel.now + 40, self._poll)
+
+    def _poll(self) -> None:
+        batch, self._ready = self._ready[:10], self._ready[10:]
+        if self._ready:
+            self._kernel.at(self._kernel.now + 1, self._poll)
+        living = []
+        for message in batch:
+            message.receives += 1
+            if message.receives > self._most_receives:
+                self.acknowledge(message)
+                self.send_dead(message.outgoing)
+            else:
+                self._visible_in(self._visibility, message)
+                living.append(message)
+        if living:
+            self.deliver(living)
+
+    def acknowledge(self, message: Message) -> None:
+        """Deletes it, whoever has it in hand."""
+        message.gone = True
+        self.waiting.discard(message)
+
+    def send_dead(self, message: Outgoing) -> None:
+        dead = Message(message)
+        self.waiting.add(dead)
+        self._kernel.at(self._kernel.now + 50, lambda: self._dead_visible(dead))
+
+    def _dead_visible(self, message: Message) -> None:
+        if not message.gone:
+            self._kernel.at(self._kernel.now + MINUTE, lambda: self._dead_visible(message))
+            self.deliver_dead(message)

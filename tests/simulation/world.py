@@ -1,0 +1,264 @@
+"""One simulated deployment: its stores, its functions as processes, its clients, and the end of it all."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from tests.simulation.faults import Faulty, Rates
+from tests.simulation.jobs import registry_of
+from tests.simulation.kernel import Kernel, Process
+from tests.simulation.stores import Message, SimQueue, WatchedCursors, WatchedLedger, WatchedTasks
+from tests.simulation.watch import Violation, Watch
+
+from minutero.domain.instants import HOUR, MINUTE, SECOND
+from minutero.domain.lifecycle import Status
+from minutero.domain.task import State, Task
+from minutero.domain.timing import Timing
+from minutero.errors import MinuteroError, Unavailable
+from minutero.ports import Clock, Growth
+from minutero.service.audit import Auditor
+from minutero.service.dead_letter import Burial, BuryMessage
+from minutero.service.dispatch import Dispatcher
+from minutero.service.execute import Execute, Verdict
+from minutero.service.read_task import ReadTask
+from minutero.service.shards import Shards
+from minutero.testing.memory import LedgerRunOnce, MemorySettingsStore, one_by_one
+
+START = 1_800_000_000_000
+TIMING = Timing(worker_timeout=20 * SECOND)
+VISIBILITY = 6 * TIMING.worker_timeout
+FINAL = frozenset(Status) - {
+    Status.SCHEDULED,
+    Status.CLAIMED,
+    Status.RUNNING,
+    Status.RETRYING,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Weather:
+    """What a seed's deployment has to live with. Times in milliseconds.
+
+    `zombies` is the chance that a worker outlives its time-out, `doubled` that a tick comes twice. Without
+    `leases` any dispatcher gets any shard: safety must not depend on them.
+    """
+
+    true_clocks: bool
+    shards: int
+    grows_to: int
+    page: int
+    outage: int
+    zombies: float
+    doubled: float
+    leases: bool
+    rates: Rates
+
+
+class World:
+    """Built for one seed; `functions` and clients are processes over faulty ports."""
+
+    def __init__(self, kernel: Kernel, weather: Weather, timing: Timing = TIMING) -> None:
+        self.kernel = kernel
+        self.weather = weather
+        self.timing = timing
+        self.watch = Watch(kernel, true_clocks=weather.true_clocks)
+        self.ledger = WatchedLedger(self.watch)
+        self.cursors = WatchedCursors(self.watch, leases=weather.leases)
+        self.tasks = WatchedTasks(self.ledger, self.cursors, kernel, weather.rates, weather.page)
+        self.cursors.tasks = self.tasks
+        self.queue = SimQueue(kernel, weather.rates, VISIBILITY)
+        self.queue.deliver = self._deliver
+        self.queue.deliver_dead = self._deliver_dead
+        self.settings = MemorySettingsStore()
+        self.jobs = registry_of(self)
+        self.settings.announce_jobs(self.jobs.names())
+        self.settings.grow(Growth(weather.shards, kernel.now - 10 * MINUTE))
+        self.wanted_shards = weather.shards
+        self.quiet = False
+        self._serial = 0
+        self._ports: dict[str, Faulty] = {}
+
+    # --- ports as a process has them
+
+    def port(self, target: Any, name: str) -> Any:
+        """A port of the world, with its faults."""
+        if name not in self._ports:
+            self._ports[name] = Faulty(target, name, self.kernel, self.weather.rates)
+        return self._ports[name]
+
+    def clock(self) -> Clock:
+        """The clock of whichever process is running."""
+        return _CurrentClock(self.kernel)
+
+    def skew(self, most: int) -> int:
+        """A process's clock error: none in a seed with true clocks."""
+        if self.weather.true_clocks:
+            return 0
+        return self.kernel.random.randint(-most, most)
+
+    def spawn(self, body: Callable[[], None], lives: int, skew: int) -> Process:
+        """A process; in quiet times nothing goes wrong with it."""
+        return self.kernel.spawn(body, skew=skew, lives=lives, faulty=not self.quiet)
+
+    def overtime(self) -> int:
+        """How much longer than its time-out a worker lives, once in a while."""
+        chance = self.kernel.random.random
+        return int(200_000 * chance()) if chance() < self.weather.zombies else 0
+
+    # --- the tick
+
+    def tick(self) -> None:
+        """One run of the dispatcher."""
+        self._serial += 1
+        owner = f"tick{self._serial}"
+        self.spawn(
+            partial(self._tick, owner), self.timing.dispatcher_timeout, self.skew(8 * SECOND)
+        )
+
+    def _tick(self, owner: str) -> None:
+        clock = self.clock()
+        counts = Shards(self.port(self.settings, "settings"), self.wanted_shards)
+        dispatcher = Dispatcher(
+            self.port(self.tasks, "tasks"),
+            self.port(self.queue, "queue"),
+            self.port(self.cursors, "cursors"),
+            clock,
+            self.timing,
+            one_by_one,
+            owner,
+        )
+        now = clock.now()
+        deadline = now + self.timing.dispatcher_timeout - 5 * SECOND
+        try:
+            growth = counts.for_dispatch(now)
+            dispatcher.tick(range(growth[-1].shards), growth, deadline)
+        except Unavailable:
+            return
+
+    # --- the worker
+
+    def _deliver(self, messages: list[Message]) -> None:
+        size = self.kernel.random.randint(1, 10)
+        for start in range(0, len(messages), size):
+            batch = messages[start : start + size]
+            acknowledged: list[Message] = []
+            process = self.spawn(
+                partial(self._work, batch, acknowledged),
+                self.timing.worker_timeout + self.overtime(),
+                self.skew(8 * SECOND),
+            )
+            process.on_end = partial(self._worked, acknowledged)
+
+    def _worked(self, acknowledged: list[Message], whole: bool) -> None:
+        # Lambda deletes the messages of a batch after the function has answered, or none of them.
+        for message in acknowledged if whole else ():
+            self.queue.acknowledge(message)
+
+    def _work(self, batch: list[Message], acknowledged: list[Message]) -> None:
+        clock = self.clock()
+        deadline = clock.now() + self.timing.worker_timeout
+        store = self.port(self.tasks, "tasks")
+        execute = Execute(
+            store,
+            self.port(self.queue, "queue"),
+            LedgerRunOnce(self.port(self.ledger, "ledger"), clock),
+            self.jobs,
+            clock,
+            self.timing,
+            self.kernel.random.random,
+        )
+        try:
+            tasks = store.get_many([message.outgoing.pointer for message in batch])
+        except Unavailable:
+            return
+        for message in batch:
+            pointer = message.outgoing.pointer
+            try:
+                early = pointer.due > clock.now() and message.receives == 1
+                verdict = execute(pointer, tasks.get(pointer.place), deadline)
+                if early and verdict is Verdict.RESENT:
+                    self.watch.arrived_early(pointer.task_id)
+            except Unavailable:
+                continue
+            if verdict is not Verdict.KEPT:
+                acknowledged.append(message)
+
+    # --- the dead-letter function
+
+    def _deliver_dead(self, message: Message) -> None:
+        self.spawn(partial(self._bury, message), 30 * SECOND, self.skew(8 * SECOND))
+
+    def _bury(self, message: Message) -> None:
+        bury = BuryMessage(
+            self.port(self.tasks, "tasks"),
+            self.port(self.ledger, "ledger"),
+            self.clock(),
+            self.timing,
+            lambda body: (message.outgoing.pointer, body),
+        )
+        try:
+            if bury(message.outgoing.pointer) is not Burial.KEPT:
+                self.queue.acknowledge(message)
+        except Unavailable:
+            return
+
+    # --- the end
+
+    def is_over(self) -> bool:
+        """Nothing waits in a queue, nobody works, and every task has ended."""
+        return not self.queue.waiting and not self.kernel.alive and not self.pending()
+
+    def pending(self) -> list[Task]:
+        """Tasks that have not ended."""
+        return [
+            item
+            for bucket in self.tasks.buckets.values()
+            for item in bucket.values()
+            if isinstance(item, Task)
+            and item.state is not State.MOVED
+            and item.task_id not in self.watch.ended
+        ]
+
+    def check_end(self) -> None:
+        """Every task is final and found by its id; the audit finds nothing to repair; the dead are
+        listed."""
+        if lost := self.pending():
+            raise Violation("lost", f"{len(lost)} tasks, the first {lost[0]}")
+        reads = ReadTask(self.tasks, self.ledger, self.clock())
+        for task_id, ending in self.watch.ended.items():
+            try:
+                view = reads(task_id)
+            except MinuteroError as error:
+                raise Violation(
+                    "lost", f"{task_id} ended {ending} and cannot be read: {error}"
+                ) from None
+            if view.status not in FINAL:
+                raise Violation("lost", f"{task_id} ended {ending} and reads as {view.status}")
+            if task_id in self.watch.cancelled and view.status is not Status.CANCELLED:
+                raise Violation("cancelled", f"{task_id} was cancelled and reads as {view.status}")
+            if view.status is Status.DEAD and view.task.run_id not in self.tasks.letters:
+                raise Violation("lost", f"{task_id} is dead and not listed")
+        self._audit()
+
+    def _audit(self) -> None:
+        self.kernel.now += 26 * HOUR
+        clock = self.clock()
+        auditor = Auditor(self.tasks, self.queue, self.cursors, clock, self.timing, one_by_one)
+        report = auditor.audit(sorted(self.cursors.cursors), clock.now() + HOUR)
+        if report.tally.claimed:
+            raise Violation("lost", f"the audit had to repair {report.tally.claimed}")
+
+
+class _CurrentClock:
+    """The clock of the process that asks."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+
+    def now(self) -> int:
+        process = self._kernel.current
+        return self._kernel.now + (process.skew if process is not None else 0)
+
+    def sleep(self, ms: int) -> None:
+        self._kernel.pause(ms)
