@@ -142,7 +142,7 @@ def test_finding_ones_own_claim_in_the_way_is_won(honest_world, new_task):
 def test_a_cancelled_task_is_lost(honest_world, new_task):
     task = new_task()
     honest_world.tasks.put(task)
-    honest_world.tasks.cancel(task, NOW, task.keep_until)
+    honest_world.tasks.cancel(task, NOW, task.keep_until, NOW)
     assert honest_world.tasks.claim([task.place], "c1", NOW) == [Claim.LOST]
     assert honest_world.tasks.get(task.place).state is State.CANCELLED
 

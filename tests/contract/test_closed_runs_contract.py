@@ -26,7 +26,7 @@ def stored(world, task):
 
 def moved(task, run_at=NOW + HOUR, token="t1", at=NOW, redrives=None):
     to = task.moved(run_at, at, RETENTION)
-    return Move(task, to, token, at, LATER, redrives)
+    return Move(task, to, token, at, LATER, at, redrives)
 
 
 def letter_for(task, reason="unsendable", died_at=NOW):
@@ -42,7 +42,7 @@ def start(world, task, owner="worker", now=NOW):
 
 def test_a_cancelled_task_never_starts(world, new_task):
     task = stored(world, new_task())
-    record = world.tasks.cancel(task, NOW, LATER)
+    record = world.tasks.cancel(task, NOW, LATER, NOW)
     assert (record.outcome.ending, record.finished_at) == (Ending.CANCELLED, NOW)
     assert world.tasks.get(task.place).state is State.CANCELLED
     assert start(world, task).outcome.ending is Ending.CANCELLED
@@ -50,15 +50,15 @@ def test_a_cancelled_task_never_starts(world, new_task):
 
 def test_cancelling_again_finds_it_cancelled(world, new_task):
     task = stored(world, new_task())
-    world.tasks.cancel(task, NOW, LATER)
-    again = world.tasks.cancel(task, NOW + 5, LATER)
+    world.tasks.cancel(task, NOW, LATER, NOW)
+    again = world.tasks.cancel(task, NOW + 5, LATER, NOW + 5)
     assert (again.outcome.ending, again.finished_at) == (Ending.CANCELLED, NOW)
 
 
 def test_a_running_task_is_not_cancelled(world, new_task):
     task = stored(world, new_task())
     running = start(world, task)
-    assert world.tasks.cancel(task, NOW + 1, LATER) == running
+    assert world.tasks.cancel(task, NOW + 1, LATER, NOW + 1) == running
     assert world.tasks.get(task.place).state is State.SCHEDULED
 
 
@@ -66,7 +66,7 @@ def test_a_task_between_two_attempts_can_be_cancelled(world, new_task):
     task = stored(world, new_task())
     start(world, task)
     world.ledger.fail(task.run_id, "worker", "no", NOW + 1)
-    record = world.tasks.cancel(task, NOW + 2, LATER)
+    record = world.tasks.cancel(task, NOW + 2, LATER, NOW + 2)
     assert (record.outcome.ending, record.attempts) == (Ending.CANCELLED, 1)
 
 
@@ -74,7 +74,7 @@ def test_what_is_over_is_not_cancelled(world, new_task):
     task = stored(world, new_task())
     start(world, task)
     world.ledger.finish(task.run_id, "worker", Outcome(Ending.SUCCEEDED), NOW + 1)
-    assert world.tasks.cancel(task, NOW + 2, LATER).outcome.ending is Ending.SUCCEEDED
+    assert world.tasks.cancel(task, NOW + 2, LATER, NOW + 2).outcome.ending is Ending.SUCCEEDED
     assert world.tasks.get(task.place).state is State.SCHEDULED
 
 
@@ -150,7 +150,7 @@ def test_a_running_task_is_not_moved(world, new_task):
 
 def test_a_cancelled_task_is_not_moved(world, new_task):
     task = stored(world, new_task())
-    world.tasks.cancel(task, NOW, LATER)
+    world.tasks.cancel(task, NOW, LATER, NOW)
     assert world.tasks.move(moved(task)).outcome.ending is Ending.CANCELLED
 
 
@@ -178,7 +178,7 @@ def test_a_run_a_worker_has_is_not_buried(listing_world, new_task):
 
 def test_what_is_over_is_not_buried(world, new_task):
     task = stored(world, new_task())
-    world.tasks.cancel(task, NOW, LATER)
+    world.tasks.cancel(task, NOW, LATER, NOW)
     assert not world.tasks.bury(letter_for(task))
 
 

@@ -148,3 +148,16 @@ def test_racing_starts_have_one_winner(ministack_world, run):
     with ThreadPoolExecutor(16) as threads:
         assert sum(threads.map(start, owners)) == 1
     assert ministack_world.ledger.get(run).attempts == 1
+
+
+@pytest.mark.stack
+def test_racing_starts_over_an_expired_record_have_one_winner(ministack_world):
+    ledger = ministack_world.ledger
+    ledger.start(RUN, "old", NOW, UNTIL, KEEP)
+
+    def start(owner: str) -> bool:
+        return ledger.start(RUN, owner, EXPIRED, EXPIRED + MINUTE, KEEP + 99).owner == owner
+
+    with ThreadPoolExecutor(16) as threads:
+        assert sum(threads.map(start, [f"owner{n}" for n in range(16)])) == 1
+    assert ledger.get(RUN).attempts == 1

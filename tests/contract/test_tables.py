@@ -92,7 +92,7 @@ def test_payload_and_key_follow_a_move(aws_world, new_task):
     task = new_task(key="k", payload="x" * 999, large=True)
     aws_world.tasks.put_keyed(task, key_of(task), NOW)
     to = task.moved(NOW + 90 * DAY, NOW, 30 * DAY)
-    aws_world.tasks.move(Move(task, to, "t", NOW, KEEP))
+    aws_world.tasks.move(Move(task, to, "t", NOW, KEEP, NOW))
     places = [
         Place(f"payload#{task.task_id}", "payload"),
         Place("key##k", "key"),
@@ -110,7 +110,7 @@ def test_a_moved_task_does_not_prolong_a_key_that_names_another(aws_world, new_t
     aws_world.tasks.put(task)
     aws_world.tasks.put_keyed(other, key_of(other), NOW)
     to = task.moved(NOW + 90 * DAY, NOW, 30 * DAY)
-    assert aws_world.tasks.move(Move(task, to, "t", NOW, KEEP)) is None
+    assert aws_world.tasks.move(Move(task, to, "t", NOW, KEEP, NOW)) is None
     assert aws_world.tasks.get_key("", "k", NOW) == key_of(other)
 
 

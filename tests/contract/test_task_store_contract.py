@@ -102,6 +102,9 @@ def test_a_key_lives_until_its_last_second(world, new_task):
     task = new_task(key="k")
     world.tasks.put_keyed(task, key_of(task), NOW)
     assert world.tasks.get_key("", "k", KEEP * SECOND) == key_of(task)
+    late = new_task(key="k")
+    assert world.tasks.put_keyed(late, key_of(late), KEEP * SECOND) == key_of(task)
+    assert world.tasks.put_keyed(late, key_of(late), KEEP * SECOND + 1) is None
 
 
 def test_a_sent_task_is_marked_once(world, new_task):
@@ -109,6 +112,21 @@ def test_a_sent_task_is_marked_once(world, new_task):
     world.tasks.put(task)
     assert world.tasks.mark_sent(task.place, "near", NOW)
     assert world.tasks.get(task.place).state is State.CLAIMED
+
+
+def test_what_a_tick_took_first_is_not_marked(world, new_task):
+    task = new_task()
+    world.tasks.put(task)
+    assert world.tasks.mark_sent(task.place, "tick", NOW)
+    assert not world.tasks.mark_sent(task.place, "near", NOW + 1)
+    assert world.tasks.get(task.place) == task.claimed("tick", NOW)
+
+
+def test_what_was_cancelled_is_not_marked(world, new_task):
+    task = new_task()
+    world.tasks.put(task)
+    world.tasks.cancel(task, NOW, KEEP)
+    assert not world.tasks.mark_sent(task.place, "near", NOW)
 
 
 def test_nothing_is_marked_that_is_not_there(world, new_task):

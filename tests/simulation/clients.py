@@ -42,8 +42,9 @@ class Clients:
     def _call(self, body) -> None:
         # A client with a wrong clock talks to the tables itself; the API's clock is as good as a Lambda's.
         own_tables = self._random.random() < 0.2
-        skew = self._world.skew(4 * MINUTE if own_tables else 8 * SECOND)
-        self._world.spawn(body, API_TIMEOUT, skew)
+        most = self._world.timing.client_clock_margin if own_tables else 0
+        skew = self._world.skew(most or 8 * SECOND)
+        self._world.spawn(partial(body, most), API_TIMEOUT, skew)
 
     def _start_adding(self) -> None:
         self._serial += 1
@@ -61,7 +62,7 @@ class Clients:
         for _ in range(3 if key and luck < 0.05 else 1):
             self._call(partial(self._add, new, 3 if key else 1))
 
-    def _add(self, new: NewTask, tries: int) -> None:
+    def _add(self, new: NewTask, tries: int, _clock_margin: int) -> None:
         world, clock = self._world, self._world.clock()
         settings = world.port(world.settings, "settings")
         add = AddTask(
@@ -90,9 +91,9 @@ class Clients:
         for _ in range(2 if self._random.random() < 0.3 else 1):
             self._call(partial(self._try, verb, task_id))
 
-    def _try(self, verb, task_id: str) -> None:
+    def _try(self, verb, task_id: str, clock_margin: int) -> None:
         try:
-            verb(task_id)
+            verb(task_id, clock_margin)
         except (Conflict, Unavailable):
             return
         except NotFound as error:
@@ -100,28 +101,30 @@ class Clients:
         except MinuteroError as error:
             raise Violation("error", f"{type(error).__name__}: {error}") from error
 
-    def _cancel(self, task_id: str) -> None:
+    def _cancel(self, task_id: str, clock_margin: int) -> None:
         world = self._world
-        cancel = CancelTask(world.port(world.tasks, "tasks"), world.clock(), world.timing)
+        store = world.port(world.tasks, "tasks")
+        cancel = CancelTask(store, world.clock(), world.timing, clock_margin)
         cancel(task_id)
         world.watch.cancel_confirmed(task_id)
 
-    def _move(self) -> MoveTask:
+    def _move(self, clock_margin: int) -> MoveTask:
         world, clock = self._world, self._world.clock()
         store = world.port(world.tasks, "tasks")
         near = SendNear(store, world.port(world.queue, "queue"), clock, world.timing)
-        return MoveTask(store, world.port(world.ledger, "ledger"), near, clock, world.timing)
+        ledger = world.port(world.ledger, "ledger")
+        return MoveTask(store, ledger, near, clock, world.timing, clock_margin)
 
-    def _reschedule(self, task_id: str) -> None:
+    def _reschedule(self, task_id: str, clock_margin: int) -> None:
         ahead = self._random.choice((-30, 5, 120, 190, 300)) * SECOND
         wanted = self._world.kernel.now + ahead
-        self._move().reschedule(task_id, lambda now: max(now, wanted))
+        self._move(clock_margin).reschedule(task_id, lambda now: max(now, wanted))
 
-    def _run_now(self, task_id: str) -> None:
-        self._move().run_now(task_id)
+    def _run_now(self, task_id: str, clock_margin: int) -> None:
+        self._move(clock_margin).run_now(task_id)
 
-    def _redrive(self, task_id: str) -> None:
-        self._move().redrive(task_id)
+    def _redrive(self, task_id: str, clock_margin: int) -> None:
+        self._move(clock_margin).redrive(task_id)
 
     def check_keys(self) -> None:
         """A key never makes two tasks."""

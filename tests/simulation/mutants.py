@@ -180,10 +180,10 @@ def _in_progress_is_acknowledged(self: Execute, pointer: Any, task: Task, result
 
 
 def _cancelled_by_the_item_alone(
-    self: MemoryTaskStore, task: Task, at: int, keep_until: int
+    self: MemoryTaskStore, task: Task, at: int, keep_until: int, given_up: int
 ) -> RunRecord:
     cancelled = RunRecord(task.run_id, 0, 0, Outcome(Ending.CANCELLED))
-    known = self._ledger.living(task.run_id, at)
+    known = self._ledger.living(task.run_id, given_up)
     if known is not None:
         return known
     stored = self.get(task.place)
@@ -202,10 +202,17 @@ def _moved_in_two_steps(
     record = self.ledger.close(task.run_id, Outcome(Ending.SUPERSEDED), now, keep_until)
     if record.outcome != Outcome(Ending.SUPERSEDED):
         return record
-    return self.store.put_moved(Move(task, to, token, now, keep_until))
+    return self.store.put_moved(Move(task, to, token, now, keep_until, now))
 
 
 _carry_out = MoveTask._carry_out
+
+
+def _clock_trusted(
+    self: MoveTask, task: Task, to: Task, token: str, now: int, redrives: Any
+) -> Any:
+    keep_until = (now + self.timing.retention) // SECOND
+    return self.store.move(Move(task, to, token, now, keep_until, now, redrives))
 
 
 @contextmanager
@@ -353,7 +360,7 @@ MUTANTS = (
         "start-without-guard",
         "a run that is over does not start",
         _patched(RunRecord, "may_start", _starts_anything),
-        ("doubled", "cancelled", "early"),
+        ("doubled", "cancelled", "early", "lost"),
     ),
     Mutant(
         "keyed-by-attempt",
@@ -391,7 +398,14 @@ MUTANTS = (
         _patched(MemoryTaskStore, "cancel", _cancelled_by_the_item_alone),
         ("cancelled", "doubled"),
     ),
-    Mutant("moved-in-two-steps", "a move is one transaction", _two_steps, ("lost",)),
+    Mutant("moved-in-two-steps", "a move is one transaction", _two_steps, ("lost", "early")),
+    Mutant(
+        "clients-clock-trusted",
+        "a client's fast clock does not give up a living attempt",
+        _patched(MoveTask, "_carry_out", _clock_trusted),
+        ("early", "doubled"),
+        seed=1144,
+    ),
     Mutant("delay-rounded-down", "a delay is rounded up", _delay_rounded_down, ("early",)),
     Mutant(
         "worker-does-not-check",

@@ -41,11 +41,17 @@ class WatchedLedger(MemoryRunLedger):
         return done
 
     def end_unowned(
-        self, run_id: str, outcome: Outcome, now: int, keep_until: int, token: str
+        self,
+        run_id: str,
+        outcome: Outcome,
+        now: int,
+        keep_until: int,
+        given_up: int,
+        token: str = "",
     ) -> RunRecord:
         before = self.records.get(run_id)
-        record = super().end_unowned(run_id, outcome, now, keep_until, token)
-        if record is not before:
+        record = super().end_unowned(run_id, outcome, now, keep_until, given_up, token)
+        if record is not before and record.outcome == outcome:
             self.watch.run_ended(run_id, None, outcome.ending)
         return record
 

@@ -7,5 +7,5 @@ from pytest_socket import SocketBlockedError
 
 
 def test_no_unit_test_can_open_a_socket():
-    with pytest.raises(SocketBlockedError):
+    with pytest.warns(UserWarning, match="socket"), pytest.raises(SocketBlockedError):
         socket.socket(socket.AF_INET, socket.SOCK_STREAM)

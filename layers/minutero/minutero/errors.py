@@ -40,7 +40,9 @@ class UnknownJob(InvalidInput):
 
     def __init__(self, job: str, deployed: frozenset[str]) -> None:
         names = ", ".join(sorted(deployed)) or "none"
-        super().__init__("unknown_job", f"no job named {job!r} is deployed; deployed: {names}", "job")
+        super().__init__(
+            "unknown_job", f"no job named {job!r} is deployed; deployed: {names}", "job"
+        )
 
 
 class NotFound(MinuteroError):

@@ -90,6 +90,7 @@ class DeadLetter:
 class Move:
     """A task as it lies now and as it shall lie. `token` marks the run record that the move closes.
 
+    An attempt whose time ran out before `given_up` is given up, see `TaskStore.cancel`.
     `redrives` is the dead letter that a redrive takes back, None for a reschedule or a run-now.
     """
 
@@ -98,6 +99,7 @@ class Move:
     token: str
     at: int
     keep_until: int
+    given_up: int
     redrives: DeadLetter | None = None
 
 
@@ -173,18 +175,21 @@ class TaskStore(Protocol):
     def mark_sent(self, place: Place, claim_id: str, at: int) -> bool:
         """A near task its writer has sent. Guard: still `scheduled`; False when a tick came first."""
 
-    def cancel(self, task: Task, at: int, keep_until: int) -> RunRecord:
+    def cancel(self, task: Task, at: int, keep_until: int, given_up: int) -> RunRecord:
         """Ends a run as cancelled and its task with it, in one transaction over both tables.
 
-        Guard: the run may start (`RunLedger.start` has the same), so that a cancel and a start meet at one
-        lock. The record as it then is: cancelled (by this call or before), or what stands in the way."""
+        Guard: the run may start at `given_up`; a start has the same guard, so the two meet at one lock.
+        `given_up` is `at`, less what a client's clock may be ahead: an attempt whose time
+        ran out before it is given up. The record as it then is: cancelled (by this call or before), or what
+        stands in the way."""
 
     def move(self, move: Move) -> RunRecord | None:
         """Ends a run as superseded and puts its task at another place under the next run number, with the
         forwarding address at the first place; the place left is deleted unless it is the first. One
         transaction; the ends of retention of payload and key follow.
 
-        Guard: the run may start; for a redrive: its outcome is dead, and its dead-letter row goes too.
+        Guard: the run may start at `given_up`; for a redrive: its outcome is dead, and its dead-letter row
+        goes too.
         None when moved (finding the own token in the record is one's own retry: moved), else the record
         that stands in the way."""
 
@@ -208,9 +213,7 @@ class TaskStore(Protocol):
 class RunLedger(Protocol):
     """The Runs table: the lock after SQS. One record a run, one owner an attempt."""
 
-    def start(
-        self, run_id: str, owner: str, now: int, until: int, keep_until: int
-    ) -> RunRecord:
+    def start(self, run_id: str, owner: str, now: int, until: int, keep_until: int) -> RunRecord:
         """Starts an attempt and counts it. Guard: no record, or one whose attempt failed or ran out.
 
         The record as it now is when started (its `owner` is ours), else as it was: finished, or running

@@ -36,15 +36,16 @@ def key_still_ours(task: Task) -> Condition:
 class ClosedRuns(StoredTasks):
     """The part of `TaskStore` that ends runs from outside."""
 
-    def cancel(self, task: Task, at: int, keep_until: int) -> RunRecord:
+    def cancel(self, task: Task, at: int, keep_until: int, given_up: int) -> RunRecord:
         """End a run as cancelled. Four units.
 
         A cancel after a cancel finds it done; asked again after a lost answer it is the same request.
         """
         cancelled: list[Action] = [TaskItem.state.set(str(State.CANCELLED))]
         outcome = Outcome(Ending.CANCELLED)
+        runs = self._tables.names.runs
         entries: list[Entry] = [
-            {"Update": closing(self._tables.names.runs, task.run_id, outcome, at, keep_until)},
+            {"Update": closing(runs, task.run_id, outcome, at, keep_until, given_up)},
             update(self._at(task.place), cancelled, STILL_THERE),
         ]
         try:
@@ -83,7 +84,8 @@ class ClosedRuns(StoredTasks):
         )
         if move.redrives is not None:
             return {"Update": taking_back(table, run_id, str(Ending.DEAD), outcome, move.token)}
-        return {"Update": closing(table, run_id, outcome, move.at, move.keep_until, move.token)}
+        times = move.at, move.keep_until, move.given_up
+        return {"Update": closing(table, run_id, outcome, *times, move.token)}
 
     def _leave_address(self, move: Move) -> Sequence[Entry]:
         """One forwarding address, at the first place, rewritten by every move."""

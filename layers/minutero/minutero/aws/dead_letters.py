@@ -30,8 +30,14 @@ class DeadLetters(TasksTable):
     def bury(self, letter: DeadLetter) -> bool:
         """End a run as dead without a message. Six units. Finding it buried already is True."""
         outcome = Outcome(Ending.DEAD, reason=letter.reason)
+        died_at = letter.died_at
         run = closing(
-            self._tables.names.runs, letter.run_id, outcome, letter.died_at, letter.keep_until
+            self._tables.names.runs,
+            letter.run_id,
+            outcome,
+            died_at,
+            letter.keep_until,
+            given_up=died_at,
         )
         dead: list[Action] = [TaskItem.state.set(str(State.DEAD))]
         task = self._tables.task(bucket=letter.place.bucket, sk=letter.place.sk)

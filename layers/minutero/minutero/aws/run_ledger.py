@@ -151,7 +151,7 @@ class DynamoRunLedger:
 
     def close(self, run_id: str, outcome: Outcome, now: int, keep_until: int) -> RunRecord:
         """End a run that nobody is running; `keep_until` in seconds. One unit."""
-        request: Any = closing(self._table, run_id, outcome, now, keep_until)
+        request: Any = closing(self._table, run_id, outcome, now, keep_until, given_up=now)
         request["ReturnValues"] = "ALL_NEW"
         try:
             answer: Any = ask(lambda: self._client.update_item(**request), self._clock)

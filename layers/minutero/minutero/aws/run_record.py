@@ -22,10 +22,11 @@ COMPLETED = "COMPLETED"
 
 NOBODY_RUNS_IT = (
     "attribute_not_exists(id) OR expiration < :seconds"
-    " OR (#status = :in_progress AND in_progress_expiration < :now)"
+    " OR (#status = :in_progress AND in_progress_expiration < :given_up)"
 )
 """Close: what lets a start have the run lets a cancel, a move or a burial have it; the first wins. The
-record may have expired before TTL came round."""
+record may have expired before TTL came round. `:given_up` is earlier than now for whom has a clock that may
+be ahead."""
 
 NAMES = {"#status": "status", "#owner": "owner", "#data": "data"}
 
@@ -39,12 +40,18 @@ def record_id(run_id: str) -> str:
 
 
 def closing(
-    table: str, run_id: str, outcome: Outcome, at: int, keep_until: int, token: str = ""
+    table: str,
+    run_id: str,
+    outcome: Outcome,
+    at: int,
+    keep_until: int,
+    given_up: int,
+    token: str = "",
 ) -> dict[str, Any]:
     """Build the update that ends a run which nobody is running; attempts and failures stay.
 
-    For UpdateItem and for a transaction alike. `at` in milliseconds, `keep_until` in seconds; `token`
-    is left as the record's owner.
+    For UpdateItem and for a transaction alike. `at` and `given_up` in milliseconds, `keep_until` in
+    seconds; `token` is left as the record's owner.
     """
     return {
         "TableName": table,
@@ -60,6 +67,7 @@ def closing(
             ":in_progress": {"S": IN_PROGRESS},
             ":completed": {"S": COMPLETED},
             ":now": {"N": str(at)},
+            ":given_up": {"N": str(given_up)},
             ":seconds": {"N": str(seconds_until(at))},
             ":keep_until": {"N": str(keep_until)},
             ":none": {"N": "0"},

@@ -84,7 +84,9 @@ def check_delay(value: Any) -> int:
     most = FURTHEST // SECOND
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
         raise InvalidInput(
-            "invalid_delay_seconds", f"delay_seconds must be a number from 0 to {most}", "delay_seconds"
+            "invalid_delay_seconds",
+            f"delay_seconds must be a number from 0 to {most}",
+            "delay_seconds",
         )
     return -int(-value * SECOND // 1)
 
@@ -128,7 +130,9 @@ def check_nesting(value: Any, field: str = "payload") -> None:
         for node in containers:
             level.extend(node.values() if isinstance(node, dict) else node)
     raise InvalidInput(
-        f"invalid_{field}", f"{field} is nested deeper than {NESTING_LIMIT} levels; flatten it", field
+        f"invalid_{field}",
+        f"{field} is nested deeper than {NESTING_LIMIT} levels; flatten it",
+        field,
     )
 
 
@@ -151,9 +155,13 @@ def parse_json(text: str | bytes) -> Any:
     except InvalidInput:
         raise
     except UnicodeError:
-        raise InvalidInput("invalid_json", "the body is not whole UTF-8 text; send JSON in UTF-8") from None
+        raise InvalidInput(
+            "invalid_json", "the body is not whole UTF-8 text; send JSON in UTF-8"
+        ) from None
     except RecursionError:
-        raise InvalidInput("invalid_json", f"nested too deep; at most {NESTING_LIMIT} levels") from None
+        raise InvalidInput(
+            "invalid_json", f"nested too deep; at most {NESTING_LIMIT} levels"
+        ) from None
     except ValueError as error:
         raise InvalidInput("invalid_json", f"the body is not JSON: {error}") from None
     return value
@@ -169,8 +177,12 @@ def body_hash(body: dict[str, Any]) -> str:
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
-        raise InvalidInput("invalid_json", f"member {twice[:80]!r} stands twice in one object; send it once")
+        twice = next(
+            name for name, times in Counter(name for name, _ in pairs).items() if times > 1
+        )
+        raise InvalidInput(
+            "invalid_json", f"member {twice[:80]!r} stands twice in one object; send it once"
+        )
     return members
 
 

@@ -63,7 +63,8 @@ def succeeded(result: Any) -> Outcome:
         return Outcome(Ending.SUCCEEDED, note=f"result dropped: {short(error)}")
     if size > RESULT_LIMIT:
         return Outcome(
-            Ending.SUCCEEDED, note=f"result dropped: {size} bytes of JSON, the limit is {RESULT_LIMIT}"
+            Ending.SUCCEEDED,
+            note=f"result dropped: {size} bytes of JSON, the limit is {RESULT_LIMIT}",
         )
     return Outcome(Ending.SUCCEEDED, text)
 
@@ -109,7 +110,11 @@ class RunRecord:
     failures: tuple[Attempt, ...] = ()
 
     def may_start(self, now: int) -> bool:
-        """Nobody runs it and it is not over: a start, a cancel or a move may have it, whoever is first."""
+        """Nobody runs it and it is not over: a start, a cancel or a move may have it, whoever is first.
+
+        A cancel or a move passes an earlier `now` by as much as its client's clock may be ahead: else it
+        would take a living attempt for one that has run out of time.
+        """
         return self.outcome is None and self.in_progress_until < now
 
     def is_running(self, now: int) -> bool:

@@ -13,6 +13,7 @@ class Timing:
     look_ahead: int = 3 * MINUTE
     look_back: int = 2 * MINUTE
     settle_grace: int = 5 * MINUTE
+    client_clock_margin: int = 4 * MINUTE
     dispatcher_timeout: int = 50 * SECOND
     shard_lease: int = 90 * SECOND
     claim_lease: int = 120 * SECOND
@@ -36,7 +37,10 @@ class Timing:
             ),
             "an open claim's lease must be more than twice the dispatcher's time-out, or a claim is rescued "
             "under its living owner": self.claim_lease > 2 * self.dispatcher_timeout,
-            "the settle grace must outlast an open claim's lease": self.settle_grace > self.claim_lease,
+            "the settle grace must outlast an open claim's lease": self.settle_grace
+            > self.claim_lease,
+            "the settle grace must outlast the error allowed to clients' clocks, or they put tasks behind a "
+            "watermark": self.settle_grace > self.client_clock_margin,
             "the worker's time-out must be 1 s to 15 minutes": (
                 SECOND <= self.worker_timeout <= 15 * MINUTE
             ),

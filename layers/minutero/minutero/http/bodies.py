@@ -45,7 +45,9 @@ class NewTaskBody(BaseModel):
         """Raises InvalidInput."""
         if self.run_at is not None and self.delay_seconds is not None:
             raise InvalidInput(
-                "invalid_run_at", "run_at and delay_seconds are two ways to say one thing; send one", "run_at"
+                "invalid_run_at",
+                "run_at and delay_seconds are two ways to say one thing; send one",
+                "run_at",
             )
         return NewTask(
             job=check_name(self.job, "job"),
@@ -59,7 +61,9 @@ class NewTaskBody(BaseModel):
             else check_whole(self.max_attempts, "max_attempts", 1, 20),
             expires_after_seconds=None
             if self.expires_after_seconds is None
-            else check_whole(self.expires_after_seconds, "expires_after_seconds", 1, LONGEST_EXPIRY),
+            else check_whole(
+                self.expires_after_seconds, "expires_after_seconds", 1, LONGEST_EXPIRY
+            ),
         )
 
 
@@ -82,11 +86,15 @@ def invalid_input(errors: Sequence[dict[str, Any]]) -> InvalidInput:
     if kind == "json_invalid":
         return InvalidInput("invalid_json", "the body is not JSON; send an object in UTF-8")
     if len(error["loc"]) < 2:  # noqa: PLR2004 - ("body",) alone
-        return InvalidInput("invalid_body", "the body must be a JSON object, as POST /tasks documents it")
+        return InvalidInput(
+            "invalid_body", "the body must be a JSON object, as POST /tasks documents it"
+        )
     if kind == "missing":
         return InvalidInput(f"invalid_{field}", f"{field} is missing; send it", field)
     if kind == "extra_forbidden":
-        return InvalidInput("unknown_field", f"there is no field {field[:80]!r}; take it out", field[:80])
+        return InvalidInput(
+            "unknown_field", f"there is no field {field[:80]!r}; take it out", field[:80]
+        )
     wanted = next((text for start, text in _KINDS.items() if kind.startswith(start)), "")
     hint = f"must be {wanted}" if wanted else f"is not valid: {error['msg']}"
     return InvalidInput(f"invalid_{field}", f"{field} {hint}", field)

@@ -79,7 +79,9 @@ class Auditor:
         while True:
             page = self.store.page(bucket, after)
             if page.scheduled:
-                logger.error("settled bucket %s held %d scheduled tasks", bucket, len(page.scheduled))
+                logger.error(
+                    "settled bucket %s held %d scheduled tasks", bucket, len(page.scheduled)
+                )
                 batch.claim_and_send(bucket, page.scheduled)
             batch.bury_unreadable(bucket, page.unreadable)
             for claim in page.open_claims:

@@ -13,11 +13,15 @@ from minutero.service.find_task import FOLLOWS, find_task
 
 @dataclass(frozen=True, slots=True)
 class CancelTask:
-    """Takes the lock a starting run takes, so that the one who comes second knows it."""
+    """Takes the lock a starting run takes, so that the one who comes second knows it.
+
+    `clock_margin` is how far ahead the clock may be, in milliseconds: 0 within AWS.
+    """
 
     store: TaskStore
     clock: Clock
     timing: Timing
+    clock_margin: int = 0
 
     def __call__(self, task_id: str) -> Task:
         """The task, cancelled; cancelling it again is no error.
@@ -28,7 +32,7 @@ class CancelTask:
             now = self.clock.now()
             task = find_task(self.store, task_id)
             keep_until = max(task.keep_until, (now + self.timing.retention) // SECOND)
-            record = self.store.cancel(task, now, keep_until)
+            record = self.store.cancel(task, now, keep_until, now - self.clock_margin)
             if record.outcome is not None and record.outcome.ending is Ending.CANCELLED:
                 return task
             if not is_superseded(record):

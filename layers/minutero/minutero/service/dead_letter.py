@@ -62,7 +62,9 @@ class BuryMessage:
             return Burial.ORPHAN
         now = self.clock.now()
         keep_until = (now + self.timing.retention) // SECOND
-        record = self.ledger.close(task.run_id, Outcome(Ending.DEAD, reason=KILLER), now, keep_until)
+        record = self.ledger.close(
+            task.run_id, Outcome(Ending.DEAD, reason=KILLER), now, keep_until
+        )
         if record.outcome is None:
             return Burial.KEPT
         if record.outcome.ending is not Ending.DEAD:

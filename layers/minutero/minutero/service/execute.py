@@ -92,7 +92,9 @@ class Execute:
         if attempt > task.max_attempts:
             return Outcome(Ending.DEAD, reason=ATTEMPTS_SPENT)
         if attempt == 1 and task.expires_at is not None and now > task.expires_at:
-            return Outcome(Ending.EXPIRED, reason=f"due {now - task.run_at} ms before its first start")
+            return Outcome(
+                Ending.EXPIRED, reason=f"due {now - task.run_at} ms before its first start"
+            )
         try:
             return _call(self.jobs.get(task.job), task, self._run(task, attempt, deadline))
         except Skipped as skipped:
@@ -148,7 +150,7 @@ class Execute:
         to = task.moved(now + pause, now, self.timing.retention, task.attempts_before + attempt)
         keep_until = (now + self.timing.retention) // SECOND
         token = secrets.token_hex(8)
-        blocking = self.store.move(Move(task, to, token, now, keep_until))
+        blocking = self.store.move(Move(task, to, token, now, keep_until, given_up=now))
         return Verdict.RESENT if blocking is None else Verdict.KEPT
 
     def _resend(self, pointer: Pointer, pause: int) -> Verdict:

@@ -17,7 +17,9 @@ def find_task(store: TaskStore, task_id: str) -> Task:
     try:
         place = first_place(task_id)
     except (ValueError, OverflowError):
-        raise NotFound(f"{task_id[:80]!r} is not the id of a task; ids come from adding one") from None
+        raise NotFound(
+            f"{task_id[:80]!r} is not the id of a task; ids come from adding one"
+        ) from None
     address: Place | None = None
     for _ in range(FOLLOWS):
         task = store.get(place)

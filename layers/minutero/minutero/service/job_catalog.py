@@ -16,7 +16,9 @@ class JobCatalog:
     unknown names does not keep the worker busy.
     """
 
-    def __init__(self, settings: SettingsStore, ask_worker: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self, settings: SettingsStore, ask_worker: Callable[[], None] | None = None
+    ) -> None:
         self._settings = settings
         self._ask_worker = ask_worker
         self._names: frozenset[str] = frozenset()

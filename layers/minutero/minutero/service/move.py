@@ -21,13 +21,17 @@ MOST_MOVES = 9_999
 
 @dataclass(frozen=True, slots=True)
 class MoveTask:
-    """Closes the old run and puts the task at its new place, in one transaction."""
+    """Closes the old run and puts the task at its new place, in one transaction.
+
+    `clock_margin` is how far ahead the clock may be, in milliseconds: 0 within AWS.
+    """
 
     store: TaskStore
     ledger: RunLedger
     send_near: SendNear
     clock: Clock
     timing: Timing
+    clock_margin: int = 0
 
     def reschedule(self, task_id: str, due: Callable[[int], int]) -> Task:
         """Due at `due(now)` instead, in milliseconds. The task as it lies now.
@@ -75,4 +79,5 @@ class MoveTask:
         self, task: Task, to: Task, token: str, now: int, redrives: DeadLetter | None
     ) -> RunRecord | None:
         keep_until = (now + self.timing.retention) // SECOND
-        return self.store.move(Move(task, to, token, now, keep_until, redrives))
+        given_up = now - self.clock_margin
+        return self.store.move(Move(task, to, token, now, keep_until, given_up, redrives))

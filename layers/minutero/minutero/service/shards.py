@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from minutero.domain.buckets import minute_of
-from minutero.domain.instants import DAY, HOUR, MINUTE
+from minutero.domain.instants import HOUR, MINUTE
 from minutero.ports import Growth, SettingsStore
 
-FIRST_MARGIN = HOUR
-GROWTH_MARGIN = DAY
-"""How far before its time a new shard's cursor starts, for writers whose clocks are behind. At the first
-use an hour does: no task can be older than the settings item, only its writer's clock can."""
+MARGIN = HOUR
+"""How far before its time a new shard's cursor starts. No task can be older than the settings item that
+lets writers use its shard; only a writer's clock can be behind, by minutes at most. A longer margin is a
+longer walk over empty minutes before the shard's backlog is reached."""
 
 
 class Shards:
@@ -25,22 +25,20 @@ class Shards:
         """The count a writer may use: never more than the settings item says, since dispatchers that
         have not read a larger one would not look there."""
         if not self._growth or now - self._read_at >= MINUTE:
-            self._growth = self._settings.growth() or self._grow(now, FIRST_MARGIN)
+            self._growth = self._settings.growth() or self._grow(now)
             self._read_at = now
         return self._growth[-1].shards
 
     def for_dispatch(self, now: int) -> Sequence[Growth]:
         """The counts as they are now, raised first if the deployment wants more shards."""
         growth = self._settings.growth()
-        if not growth:
-            growth = self._grow(now, FIRST_MARGIN)
-        elif growth[-1].shards < self._wanted:
-            growth = self._grow(now, GROWTH_MARGIN)
+        if not growth or growth[-1].shards < self._wanted:
+            growth = self._grow(now)
         self._growth, self._read_at = growth, now
         return growth
 
-    def _grow(self, now: int, margin: int) -> Sequence[Growth]:
-        self._settings.grow(Growth(self._wanted, minute_of(now - margin)))
+    def _grow(self, now: int) -> Sequence[Growth]:
+        self._settings.grow(Growth(self._wanted, minute_of(now - MARGIN)))
         return self._settings.growth()
 
 

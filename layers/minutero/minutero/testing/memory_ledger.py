@@ -29,9 +29,7 @@ class MemoryRunLedger:
             return None
         return self.records.get(run_id)
 
-    def start(
-        self, run_id: str, owner: str, now: int, until: int, keep_until: int
-    ) -> RunRecord:
+    def start(self, run_id: str, owner: str, now: int, until: int, keep_until: int) -> RunRecord:
         known = self.living(run_id, now) or RunRecord(run_id, attempts=0, in_progress_until=0)
         if known.owner == owner or not known.may_start(now):
             return known
@@ -47,14 +45,20 @@ class MemoryRunLedger:
         return started
 
     def close(self, run_id: str, outcome: Outcome, now: int, keep_until: int) -> RunRecord:
-        return self.end_unowned(run_id, outcome, now, keep_until, token="")
+        return self.end_unowned(run_id, outcome, now, keep_until, given_up=now)
 
     def end_unowned(
-        self, run_id: str, outcome: Outcome, now: int, keep_until: int, token: str
+        self,
+        run_id: str,
+        outcome: Outcome,
+        now: int,
+        keep_until: int,
+        given_up: int,
+        token: str = "",
     ) -> RunRecord:
         """Part of every transition that takes the lock a start takes; the record as it then is."""
         known = self.living(run_id, now) or RunRecord(run_id, attempts=0, in_progress_until=0)
-        if not known.may_start(now):
+        if not known.may_start(given_up):
             return known
         ended = replace(known, outcome=outcome, owner=token, in_progress_until=0, finished_at=now)
         self.records[run_id] = ended

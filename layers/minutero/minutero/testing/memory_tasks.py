@@ -74,15 +74,17 @@ class MemoryTaskStore:
         self, places: Sequence[Place], claim_id: str, at: int, taken_from: str | None = None
     ) -> list[Claim]:
         def may_take(task: Task) -> bool:
-            return _is_scheduled(task) if taken_from is None else _is_claimed_under(task, taken_from)
+            return (
+                _is_scheduled(task) if taken_from is None else _is_claimed_under(task, taken_from)
+            )
 
         return [self._claim_one(place, claim_id, at, may_take) for place in places]
 
     # --- cancel and move
 
-    def cancel(self, task: Task, at: int, keep_until: int) -> RunRecord:
+    def cancel(self, task: Task, at: int, keep_until: int, given_up: int) -> RunRecord:
         record = self._ledger.end_unowned(
-            task.run_id, Outcome(Ending.CANCELLED), at, keep_until, token=""
+            task.run_id, Outcome(Ending.CANCELLED), at, keep_until, given_up
         )
         stored = self.get(task.place)
         if stored is not None and record.outcome == Outcome(Ending.CANCELLED):
@@ -93,7 +95,12 @@ class MemoryTaskStore:
         superseded = Outcome(Ending.SUPERSEDED)
         if move.redrives is None:
             record = self._ledger.end_unowned(
-                move.task.run_id, superseded, move.at, move.keep_until, move.token
+                move.task.run_id,
+                superseded,
+                move.at,
+                move.keep_until,
+                move.given_up,
+                move.token,
             )
         else:
             record = self._ledger.supersede_dead(move.task.run_id, move.token)
@@ -124,7 +131,7 @@ class MemoryTaskStore:
     def bury(self, letter: DeadLetter) -> bool:
         dead = Outcome(Ending.DEAD, reason=letter.reason)
         record = self._ledger.end_unowned(
-            letter.run_id, dead, letter.died_at, letter.keep_until, token=""
+            letter.run_id, dead, letter.died_at, letter.keep_until, given_up=letter.died_at
         )
         if record.outcome != dead:
             return False
@@ -178,9 +185,7 @@ class MemoryTaskStore:
         self._write(place, task.claimed(claim_id, at))
         return Claim.WON
 
-    def _read_page(
-        self, bucket: str, after: str | None, wanted: Callable[[Task], bool]
-    ) -> Page:
+    def _read_page(self, bucket: str, after: str | None, wanted: Callable[[Task], bool]) -> Page:
         order = self._order.get(bucket, [])
         start = 0 if after is None else bisect_right(order, after)
         sort_keys = order[start : start + self._page]
