@@ -34,10 +34,10 @@ def test_a_writer_never_exceeds_the_stored_count(settings):
     assert settings.growth() == (Growth(8, NOW - HOUR),)
 
 
-def test_a_dispatcher_raises_the_count_to_the_wanted_one_from_a_day_before(settings):
+def test_a_dispatcher_raises_the_count_to_the_wanted_one_from_an_hour_before(settings):
     Shards(settings, 8).for_dispatch(NOW)
     growth = Shards(settings, 16).for_dispatch(NOW + 2 * DAY)
-    assert growth == (Growth(8, NOW - HOUR), Growth(16, NOW + DAY))
+    assert growth == (Growth(8, NOW - HOUR), Growth(16, NOW + 2 * DAY - HOUR))
 
 
 def test_a_writer_follows_within_a_minute(settings):
