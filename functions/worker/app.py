@@ -15,8 +15,13 @@ from aws_lambda_powertools.utilities.batch import (
 
 from minutero import wiring
 from minutero.jobs import registry
+from minutero.service.run_messages import Delivery
+from minutero.watchdog import watchdog
 
 logger = Logger()
+
+MARGIN_SECONDS = 1.0
+"""The process ends itself this long before Lambda would: time to acknowledge what is done."""
 
 ANNOUNCE = "announce_jobs"
 """The event `{"minutero": "announce_jobs"}` asks only for the names of the jobs."""
@@ -37,19 +42,29 @@ def load_jobs() -> frozenset[str]:
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """An SQS event; the answer names the messages to keep (ReportBatchItemFailures)."""
-    worker = wiring.worker(registry)
     _announce_once()
     if event.get("minutero") == ANNOUNCE:
         return {"jobs": sorted(load_jobs())}
-    deadline = worker.clock.now() + context.get_remaining_time_in_millis()
-    tasks = worker.messages.read([record["body"] for record in event["Records"]])
-    processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
-    return process_partial_response(  # type: ignore[return-value]  # a TypedDict is a dict
-        event=event,
-        record_handler=lambda record: worker.messages.run(record["body"], tasks, deadline),
-        processor=processor,
-        context=context,
-    )
+    return _run(event["Records"], context.get_remaining_time_in_millis(), context)
+
+
+def _run(records: list[dict[str, Any]], remaining_ms: int, context: Any) -> dict[str, Any]:
+    worker = wiring.worker(registry)
+    batch = worker.batch(worker.clock.now() + remaining_ms)
+    deliveries = {_delivery(record): record for record in records}
+    in_order = [deliveries[delivery] for delivery in batch.read(list(deliveries))]
+    with watchdog(remaining_ms / 1000 - MARGIN_SECONDS, batch.acknowledge_done):
+        return process_partial_response(  # type: ignore[return-value]  # a TypedDict is a dict
+            event={"Records": in_order},
+            record_handler=lambda record: batch.run(_delivery(record)),
+            processor=BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False),
+            context=context,
+        )
+
+
+def _delivery(record: Any) -> Delivery:
+    receives = record["attributes"].get("ApproximateReceiveCount", "1")
+    return Delivery(record["body"], record["receiptHandle"], int(receives))
 
 
 @cache

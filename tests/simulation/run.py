@@ -16,6 +16,7 @@ from minutero.domain.instants import HOUR, MINUTE, SECOND
 from minutero.domain.timing import Timing
 
 SPAN = 6 * MINUTE
+NORMALLY_SLOW = 0.02
 LONGEST_END = 3 * HOUR
 """How long a world may go on after its clients, in quiet, before what is left counts as lost."""
 
@@ -54,7 +55,7 @@ def run_seed(seed: int, timing: Timing = TIMING) -> Result:
 def _weather(kernel: Kernel) -> Weather:
     chance = kernel.random.random
     shards = 1 if chance() < 0.7 else 2
-    rates = Rates(slow=kernel.random.choice((0.02, 0.02, 0.02, 0.2)))
+    rates = Rates(slow=kernel.random.choice((*[NORMALLY_SLOW] * 3, 0.2)))
     rates = rates.times(kernel.random.choice((0, 1, 1, 1, 4)))
     if chance() < 0.15:
         begins = kernel.now + int(SPAN * chance())
@@ -64,7 +65,8 @@ def _weather(kernel: Kernel) -> Weather:
         true_clocks=chance() < 0.5,
         shards=shards,
         grows_to=shards + 1 if chance() < 0.1 else shards,
-        page=kernel.random.choice((2, 5, 20)),
+        # Two items a page and seconds a call would be more than any tick can walk in its time.
+        page=20 if rates.slow > NORMALLY_SLOW else kernel.random.choice((2, 5, 20)),
         outage=outage,
         zombies=0.5 if chance() < 0.2 else 0.02,
         doubled=0.8 if outage else 0.1,

@@ -244,10 +244,19 @@ class World:
     def _audit(self) -> None:
         self.kernel.now += 26 * HOUR
         clock = self.clock()
-        auditor = Auditor(self.tasks, self.queue, self.cursors, clock, self.timing, one_by_one)
+        auditor = Auditor(
+            self.tasks,
+            self.ledger,
+            self.queue,
+            self.cursors,
+            clock,
+            self.timing,
+            one_by_one,
+            lambda now: now,
+        )
         report = auditor.audit(sorted(self.cursors.cursors), clock.now() + HOUR)
-        if report.tally.claimed:
-            raise Violation("lost", f"the audit had to repair {report.tally.claimed}")
+        if report.tally.claimed or report.sent_again:
+            raise Violation("lost", f"the audit had to repair {report}")
 
 
 class _CurrentClock:

@@ -74,6 +74,14 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
+class Taken:
+    """A task that is claimed, and since when (milliseconds)."""
+
+    pointer: Pointer
+    claimed_at: int
+
+
+@dataclass(frozen=True, slots=True)
 class DeadLetter:
     """A dead run as listed: which, of what job, why and when."""
 
@@ -156,6 +164,11 @@ class TaskStore(Protocol):
     def page_claimed(self, bucket: str, claim_id: str, after: str | None = None) -> Page:
         """One page of the tasks of a bucket that are claimed under that very claim (as `scheduled`)."""
 
+    def page_taken(
+        self, bucket: str, after: str | None = None
+    ) -> tuple[Sequence[Taken], str | None]:
+        """One page of the tasks of a bucket that are claimed, whoever did it, and where the next begins."""
+
     def open_claims(self, bucket: str) -> Sequence[OpenClaim]:
         """All open claims of a bucket, oldest first, in a query of its own."""
 
@@ -232,6 +245,9 @@ class RunLedger(Protocol):
     def get(self, run_id: str) -> RunRecord | None:
         """The record of a run."""
 
+    def known(self, run_ids: Sequence[str]) -> frozenset[str]:
+        """Which of up to 100 runs have a record. Not consistent: a record may be a moment too new."""
+
 
 class CursorStore(Protocol):
     """The Cursors table: one row a shard."""
@@ -287,6 +303,14 @@ class TaskQueue(Protocol):
 
     def send_dead(self, message: Outgoing) -> None:
         """One message to the dead-letter queue."""
+
+
+class Inbox(Protocol):
+    """The messages this process has in hand."""
+
+    def acknowledge(self, receipts: Sequence[str]) -> None:
+        """Deletes messages ahead of the end of the batch. What stays undeleted is delivered again, and
+        found to have run."""
 
 
 class RunOnce(Protocol):

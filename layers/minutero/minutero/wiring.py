@@ -20,7 +20,8 @@ from minutero.aws.clock import SystemClock
 from minutero.domain.new_task import NewTask
 from minutero.errors import Unavailable
 from minutero.jobs import JobRegistry
-from minutero.ports import Answer, Argument, Clock, Growth, SettingsStore
+from minutero.ports import Answer, Argument, Clock, Inbox, SettingsStore
+from minutero.service.fan_out import groups
 from minutero.settings import Settings
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from minutero.service.dispatch import Dispatcher, ShardReport
     from minutero.service.job_catalog import JobCatalog
     from minutero.service.read_task import ReadTask, TaskView
-    from minutero.service.run_messages import RunMessages
+    from minutero.service.run_messages import Batch, RunMessages
     from minutero.service.shards import Shards
 
 logger = logging.getLogger(__name__)
@@ -73,7 +74,7 @@ def api_parts(
 ) -> Api:
     """Builds an Api from settings; None for what the environment says of region, endpoint and keys."""
     from minutero.aws import clients
-    from minutero.aws.deployed_worker import DeployedWorker
+    from minutero.aws.deployed_function import DeployedFunction
     from minutero.aws.queue import SqsTaskQueue
     from minutero.aws.run_ledger import DynamoRunLedger
     from minutero.aws.settings_store import DynamoSettingsStore
@@ -92,7 +93,7 @@ def api_parts(
         settings.tasks_queue_url,
         settings.dead_letter_queue_url,
     )
-    worker = DeployedWorker(settings.worker_function, region, endpoint, session)
+    worker = DeployedFunction(settings.worker_function, region, endpoint, session)
     jobs = JobCatalog(settings_store, worker.announce_jobs)
     shards = Shards(settings_store, settings.shards)
     ledger = DynamoRunLedger(dynamodb, settings.runs_table, CLOCK)
@@ -112,16 +113,21 @@ def api() -> Api:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """What the dispatcher function calls."""
+    """What the dispatcher function calls. `call_another` has a further dispatcher serve some shards."""
 
     dispatcher: "Dispatcher"
     counts: "Shards"
     clock: Clock
+    call_another: Callable[[list[int]], None]
 
     def tick(self, shards: Sequence[int] | None, deadline: int) -> "list[ShardReport]":
-        """One tick over these shards, or all there are."""
+        """One tick over these shards, or (None) over all there are, with the help of others."""
         growth = self.counts.for_dispatch(self.clock.now())
-        return self.dispatcher.tick(_all(growth) if shards is None else shards, growth, deadline)
+        if shards is None:
+            shards, others = groups(growth[-1].shards)
+            for group in others:
+                self.call_another(group)
+        return self.dispatcher.tick(shards, growth, deadline)
 
 
 @cache
@@ -129,6 +135,7 @@ def dispatcher() -> Tick:
     """For functions/dispatcher. Each process has a name of its own in the leases."""
     from minutero.aws import clients
     from minutero.aws.cursor_store import DynamoCursorStore
+    from minutero.aws.deployed_function import DeployedFunction
     from minutero.aws.queue import SqsTaskQueue
     from minutero.aws.settings_store import DynamoSettingsStore
     from minutero.aws.task_store import DynamoTaskStore
@@ -150,6 +157,7 @@ def dispatcher() -> Tick:
         ),
         Shards(DynamoSettingsStore(tables, CLOCK), settings.shards),
         CLOCK,
+        DeployedFunction(settings.dispatcher_function).tick,
     )
 
 
@@ -163,18 +171,31 @@ class Audit:
 
     def audit(self, deadline: int) -> "AuditReport":
         """Goes on where the last audit stopped."""
-        return self.auditor.audit(_all(self.counts.for_dispatch(self.clock.now())), deadline)
+        growth = self.counts.for_dispatch(self.clock.now())
+        return self.auditor.audit(range(growth[-1].shards), deadline)
 
 
 @cache
 def auditor() -> Audit:
     """For functions/auditor."""
+    from minutero.aws import clients
+    from minutero.aws.oldest_message import OldestMessage
+    from minutero.aws.run_ledger import DynamoRunLedger
     from minutero.service.audit import Auditor
 
-    tick = dispatcher()
+    settings, tick = _settings(), dispatcher()
     parts = tick.dispatcher
     return Audit(
-        Auditor(parts.store, parts.queue, parts.cursors, parts.clock, parts.timing, parts.parallel),
+        Auditor(
+            parts.store,
+            DynamoRunLedger(clients.dynamodb(), settings.runs_table, CLOCK),
+            parts.queue,
+            parts.cursors,
+            parts.clock,
+            parts.timing,
+            parts.parallel,
+            OldestMessage(clients.sqs(), clients.cloudwatch(), settings.tasks_queue_url),
+        ),
         tick.counts,
         CLOCK,
     )
@@ -185,8 +206,15 @@ class Worker:
     """What the worker function calls."""
 
     messages: "RunMessages"
+    inbox: Inbox
     settings: SettingsStore
     clock: Clock
+
+    def batch(self, deadline: int) -> "Batch":
+        """One delivery of SQS; `deadline` in milliseconds is when this process will be ended."""
+        from minutero.service.run_messages import Batch
+
+        return Batch(self.messages, self.inbox, deadline)
 
     def announce(self, names: frozenset[str]) -> None:
         """Tells writers which jobs there are; writes only when that has changed.
@@ -215,9 +243,10 @@ def worker(jobs: JobRegistry) -> Worker:
     dynamodb = clients.dynamodb()
     tables = _tables(settings, dynamodb)
     store = DynamoTaskStore(tables, CLOCK)
+    queue = SqsTaskQueue(clients.sqs(), settings.tasks_queue_url, settings.dead_letter_queue_url)
     execute = Execute(
         store,
-        SqsTaskQueue(clients.sqs(), settings.tasks_queue_url, settings.dead_letter_queue_url),
+        queue,
         PowertoolsRunOnce(DynamoRunLedger(dynamodb, settings.runs_table, CLOCK), CLOCK),
         jobs,
         CLOCK,
@@ -225,7 +254,10 @@ def worker(jobs: JobRegistry) -> Worker:
         random.random,
     )
     return Worker(
-        RunMessages(store, execute, parse_message), DynamoSettingsStore(tables, CLOCK), CLOCK
+        RunMessages(store, execute, parse_message),
+        queue,
+        DynamoSettingsStore(tables, CLOCK),
+        CLOCK,
     )
 
 
@@ -272,7 +304,3 @@ def _tables(settings: Settings, client: "DynamoDBClient") -> "Tables":
             settings.schedules_table,
         ),
     )
-
-
-def _all(growth: Sequence[Growth]) -> Sequence[int]:
-    return range(growth[-1].shards)

@@ -8,7 +8,7 @@ from minutero.aws.tables import OPEN
 from minutero.aws.tasks_table import TasksTable
 from minutero.domain.buckets import CLAIM_PREFIX, claim_sort_key
 from minutero.domain.task import OpenClaim, Place, Pointer, State, read_sort_key
-from minutero.ports import Page
+from minutero.ports import Page, Taken
 
 PAGE = 500
 """Items DynamoDB looks at for one page: under its 1 MB, and soon enough sent on."""
@@ -19,6 +19,9 @@ version does not know is a newer version's business."""
 
 CLAIMED_UNDER = "#state = :claimed AND #claim_id = :claim_id"
 """A rescue's page: what that very claim took."""
+
+CLAIMED = "#state = :claimed"
+"""An audit's page: what somebody took."""
 
 IS_OPEN = "#state = :open"
 """Of the rows behind the tasks, those that nobody has made dead."""
@@ -72,6 +75,24 @@ class BucketPages(TasksTable):
             },
         )
         return _read_page(bucket, answer)
+
+    def page_taken(
+        self, bucket: str, after: str | None = None
+    ) -> tuple[Sequence[Taken], str | None]:
+        """One page of what is claimed, and since when."""
+        answer = self._query(
+            bucket,
+            after,
+            FilterExpression=CLAIMED,
+            ProjectionExpression=f"{PROJECTION}, claimed_at",
+            ExpressionAttributeNames=WANTED,
+            ExpressionAttributeValues={
+                ":bucket": {"S": bucket},
+                ":claimed": {"S": State.CLAIMED},
+            },
+        )
+        found = (_or_none(_taken, bucket, row) for row in answer["Items"])
+        return [taken for taken in found if taken is not None], _next(answer)
 
     def open_claims(self, bucket: str) -> Sequence[OpenClaim]:
         """All open claims of a bucket, oldest first. Rows that are none are `page`'s to report."""
@@ -161,6 +182,10 @@ def _pointer(bucket: str, row: Row) -> Pointer:
         row["tenant"]["S"] if "tenant" in row else "",
         "large" in row and bool(row["large"]["BOOL"]),
     )
+
+
+def _taken(bucket: str, row: Row) -> Taken:
+    return Taken(_pointer(bucket, row), int(row["claimed_at"]["N"]))
 
 
 def _is_text(row: Row, name: str) -> bool:

@@ -7,6 +7,7 @@ import botocore.session
 from botocore.config import Config
 
 if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch import CloudWatchClient
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_sqs import SQSClient
 
@@ -63,4 +64,11 @@ def sqs(
         (session or _session()).create_client(
             "sqs", region_name=region, endpoint_url=endpoint, config=config(connections)
         ),
+    )
+
+
+def cloudwatch() -> "CloudWatchClient":
+    """A CloudWatch client, as the environment says."""
+    return cast(
+        "CloudWatchClient", _session().create_client("cloudwatch", config=config(connections=1))
     )

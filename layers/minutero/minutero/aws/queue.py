@@ -73,6 +73,16 @@ class SqsTaskQueue:
         logger.error("SQS refuses a message for good: %s", error)
         return [Sent.REFUSED]
 
+    def acknowledge(self, receipts: Sequence[str]) -> None:
+        """`Inbox`: deletes up to 10 messages. One that stays is delivered again and found to have run."""
+        entries: Any = [
+            {"Id": str(index), "ReceiptHandle": receipt} for index, receipt in enumerate(receipts)
+        ]
+        try:
+            self._client.delete_message_batch(QueueUrl=self._url, Entries=entries)
+        except (BotoCoreError, ClientError) as error:
+            logger.warning("SQS did not delete %d messages: %s", len(entries), error)
+
     def send_dead(self, message: Outgoing) -> None:
         """One message to the dead-letter queue. Raises Unavailable."""
         request: Any = {"QueueUrl": self._dead_letter_url, **_contents(message)}

@@ -1,7 +1,9 @@
 """The Runs table: who may run what, and how it went. One request a transition."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from minutero.aws.batch_get import batch_get
 from minutero.aws.failures import GuardFailed, Item, ask
 from minutero.aws.run_record import (
     COMPLETED,
@@ -159,6 +161,14 @@ class DynamoRunLedger:
             # Our own try, its answer lost, reads as closed before, which it is.
             return to_run_record(failed.found[0])
         return to_run_record(answer["Attributes"])
+
+    def known(self, run_ids: Sequence[str]) -> frozenset[str]:
+        """Which of up to 100 runs have a record, in one eventually consistent read of keys."""
+        by_id = {record_id(run_id): run_id for run_id in run_ids}
+        keys: list[AttributeValues] = [{"id": {"S": one}} for one in by_id]
+        options = {"ProjectionExpression": "id"}
+        rows = batch_get(self._client, self._table, keys, self._clock, options)
+        return frozenset(by_id[row["id"]["S"]] for row in rows)
 
     def get(self, run_id: str) -> RunRecord | None:
         """Read the record of a run."""

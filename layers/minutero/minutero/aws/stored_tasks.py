@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
+from minutero.aws.batch_get import AttributeValues, batch_get
 from minutero.aws.failures import GuardFailed
 from minutero.aws.rows import (
     key_bucket,
@@ -27,12 +27,6 @@ NOTHING_THERE: Condition = TaskItem.bucket.does_not_exist()
 
 STILL_SCHEDULED: Condition = TaskItem.state == str(State.SCHEDULED)
 """Mark as sent: a tick may have claimed it meanwhile, a user may have cancelled it."""
-
-READ_TRIES = 5
-READ_PAUSE = 25
-"""Milliseconds before unprocessed keys are read again; it doubles with each try."""
-
-AttributeValues = dict[str, dict[str, Any]]
 
 
 def key_is_free(now: int) -> Condition:
@@ -144,29 +138,9 @@ class StoredTasks(TasksTable):
         return {_id_in(row): row["payload"]["S"] for row in self._read(keys)} if keys else {}
 
     def _read(self, keys: Sequence[AttributeValues]) -> list[AttributeValues]:
-        """Read items, again for what an answer left out. Raises Unavailable when some stays unread."""
-        rows: list[AttributeValues] = []
-        pending = keys
-        for attempt in range(READ_TRIES):
-            if not pending:
-                break
-            if attempt:
-                self._clock.sleep(READ_PAUSE << attempt)
-            read, pending = self._read_once(pending)
-            rows += read
-        if pending:
-            raise Unavailable(f"DynamoDB left {len(pending)} of {len(keys)} items unread")
-        return rows
-
-    def _read_once(
-        self, keys: Sequence[AttributeValues]
-    ) -> tuple[Sequence[AttributeValues], Sequence[AttributeValues]]:
-        """One consistent BatchGetItem: (items, keys it left out)."""
-        table = self._tables.names.tasks
-        request: Any = {table: {"Keys": keys, "ConsistentRead": True}}
-        answer: Any = self._ask(lambda: self._tables.client.batch_get_item(RequestItems=request))
-        unread = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", ())
-        return answer["Responses"].get(table, ()), unread
+        """One consistent BatchGetItem. Raises Unavailable when some stays unread."""
+        table, options = self._tables.names.tasks, {"ConsistentRead": True}
+        return batch_get(self._tables.client, table, keys, self._clock, options)
 
     def mark_sent(self, place: Place, claim_id: str, at: int) -> bool:
         """A near task its writer has sent. One unit."""

@@ -1,42 +1,66 @@
 """The slow second look at settled buckets: it repairs what should never happen, and counts it."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from minutero.domain.buckets import bucket_name, minutes
 from minutero.domain.instants import DAY, HOUR, MINUTE
 from minutero.domain.timing import Timing
 from minutero.errors import Unavailable
-from minutero.ports import Clock, CursorStore, Parallel, TaskQueue, TaskStore
+from minutero.ports import (
+    Clock,
+    CursorStore,
+    Outgoing,
+    Parallel,
+    RunLedger,
+    Sent,
+    Taken,
+    TaskQueue,
+    TaskStore,
+)
 from minutero.service.claim_batch import ClaimBatch, Tally
 
 logger = logging.getLogger(__name__)
 
-LOOKS = {"hour": HOUR, "day": DAY}
-"""Each settled bucket is looked at twice, that long after it. A look begins where its cursor stands; the
-first one of a new deployment where it can find anything at all: at the shard's own begin."""
+FIRST_LOOK = "hour"
+LOOKS = {FIRST_LOOK: HOUR, "day": DAY}
+"""Each settled bucket is looked at twice, that long after it; the first look also at what is claimed. A look
+begins where its cursor stands; the first one of a new deployment where it can find anything at all: at the
+shard's own begin."""
+
+SENT_BY_THEN = 15 * MINUTE
+"""A claim is sent within the life of its dispatcher, or of the one that rescues it, and a few minutes more
+are harmless: a message sent again for nothing finds its run."""
+
+SEND_CHUNK = 10
+RUNS_CHUNK = 100
+"""The most SendMessageBatch and BatchGetItem take."""
 
 
 @dataclass(slots=True)
 class AuditReport:
-    """What an audit found: `tally.claimed` are repairs, and should be 0."""
+    """What an audit found: `tally.claimed` and `sent_again` are repairs, and should be 0."""
 
     tally: Tally = field(default_factory=Tally)
     buckets: int = 0
+    sent_again: int = 0
     unavailable: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Auditor:
-    """What an audit works with."""
+    """What an audit works with. `oldest_message(now)` tells when the oldest message of the tasks queue was
+    sent, in milliseconds, or None when that is not known."""
 
     store: TaskStore
+    ledger: RunLedger
     queue: TaskQueue
     cursors: CursorStore
     clock: Clock
     timing: Timing
     parallel: Parallel
+    oldest_message: Callable[[int], int | None]
 
     def audit(self, shards: Sequence[int], deadline: int) -> AuditReport:
         """Looks at every bucket whose time has come, until `deadline` (milliseconds)."""
@@ -63,7 +87,10 @@ class Auditor:
         for minute in minutes(start + MINUTE, last):
             if self.clock.now() >= deadline:
                 break
-            mended = self._repair(bucket_name(minute, shard), batch)
+            bucket = bucket_name(minute, shard)
+            mended = self._repair(bucket, batch)
+            if look == FIRST_LOOK:
+                report.sent_again += self._send_lost(bucket)
             report.buckets += 1
             if not mended:
                 break
@@ -91,3 +118,30 @@ class Auditor:
             if page.next is None:
                 return not (repaired and self.store.open_claims(bucket))
             after = page.next
+
+    def _send_lost(self, bucket: str) -> int:
+        """Sends again what was claimed and sent, shows no run, and whose message is gone: every message
+        still in the queue is younger than the claim. How many."""
+        sent = 0
+        after: str | None = None
+        while True:
+            taken, after = self.store.page_taken(bucket, after)
+            for start in range(0, len(taken), RUNS_CHUNK):
+                sent += self._send_if_lost(taken[start : start + RUNS_CHUNK])
+            if after is None:
+                return sent
+
+    def _send_if_lost(self, taken: Sequence[Taken]) -> int:
+        known = self.ledger.known([one.pointer.run_id for one in taken])
+        unseen = [one for one in taken if one.pointer.run_id not in known]
+        oldest = self.oldest_message(self.clock.now()) if unseen else None
+        if oldest is None:
+            return 0
+        lost = [one.pointer for one in unseen if one.claimed_at + SENT_BY_THEN < oldest]
+        answers: list[Sent] = []
+        for start in range(0, len(lost), SEND_CHUNK):
+            chunk = lost[start : start + SEND_CHUNK]
+            logger.error("%d claimed tasks had lost their messages", len(chunk))
+            # Not taken by the queue, they are left to the next look: a day later, or by hand.
+            answers += self.queue.send([Outgoing(pointer) for pointer in chunk])
+        return sum(answer is Sent.SENT for answer in answers)

@@ -1,7 +1,7 @@
 """The run ledger in memory, and the idempotent call over any ledger."""
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from minutero.domain.run import Attempt, Ending, Outcome, RunRecord, short
@@ -93,6 +93,9 @@ class MemoryRunLedger:
 
     def get(self, run_id: str) -> RunRecord | None:
         return self.records.get(run_id)
+
+    def known(self, run_ids: Sequence[str]) -> frozenset[str]:
+        return frozenset(run_ids) & self.records.keys()
 
 
 class LedgerRunOnce:

@@ -1,13 +1,13 @@
 """The Tasks table in memory."""
 
 from bisect import bisect_right, insort
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from minutero.domain.buckets import CLAIM_PREFIX, claim_sort_key
 from minutero.domain.run import Ending, Outcome, RunRecord
 from minutero.domain.task import KeyRecord, OpenClaim, Place, Pointer, State, Task, first_place
-from minutero.ports import Claim, DeadLetter, Move, Page
+from minutero.ports import Claim, DeadLetter, Move, Page, Taken
 from minutero.testing.memory_ledger import MemoryRunLedger
 
 PAGE = 500
@@ -60,6 +60,13 @@ class MemoryTaskStore:
 
     def page_claimed(self, bucket: str, claim_id: str, after: str | None = None) -> Page:
         return self._read_page(bucket, after, lambda task: _is_claimed_under(task, claim_id))
+
+    def page_taken(
+        self, bucket: str, after: str | None = None
+    ) -> tuple[Sequence[Taken], str | None]:
+        items, following = self._items(bucket, after)
+        claimed = (item for item in items if isinstance(item, Task) and item.state is State.CLAIMED)
+        return [Taken(task.pointer, task.claimed_at or 0) for task in claimed], following
 
     def open_claims(self, bucket: str) -> Sequence[OpenClaim]:
         return self._read_page(bucket, CLAIM_PREFIX, _is_scheduled).open_claims
@@ -186,17 +193,20 @@ class MemoryTaskStore:
         return Claim.WON
 
     def _read_page(self, bucket: str, after: str | None, wanted: Callable[[Task], bool]) -> Page:
-        order = self._order.get(bucket, [])
-        start = 0 if after is None else bisect_right(order, after)
-        sort_keys = order[start : start + self._page]
-        items: Iterable[Task | OpenClaim] = [self.buckets[bucket][sk] for sk in sort_keys]
-        more = len(order) > start + self._page
+        items, following = self._items(bucket, after)
         return Page(
             [item.pointer for item in items if isinstance(item, Task) and wanted(item)],
             [item for item in items if isinstance(item, OpenClaim)],
             [],
-            sort_keys[-1] if more else None,
+            following,
         )
+
+    def _items(self, bucket: str, after: str | None) -> tuple[list[Task | OpenClaim], str | None]:
+        order = self._order.get(bucket, [])
+        start = 0 if after is None else bisect_right(order, after)
+        sort_keys = order[start : start + self._page]
+        more = len(order) > start + self._page
+        return [self.buckets[bucket][sk] for sk in sort_keys], sort_keys[-1] if more else None
 
 
 def _is_scheduled(task: Task) -> bool:
