@@ -188,3 +188,89 @@ def test_a_repair_whose_send_failed_is_not_lost(world, fault):
         audit(world)
     assert world.waiting_ids() == [lost.task_id]
     assert world.open_claims() == []
+
+
+# --- messages that are gone
+
+
+def message_gone(world, count=1):
+    """Tasks that were claimed and sent, and whose messages nobody has any more."""
+    tasks = [world.add() for _ in range(count)]
+    while world.memory.queue.receive(world.clock.now()) is not None:
+        pass
+    world.queue.calls.clear()
+    return tasks
+
+
+def test_a_task_whose_message_is_gone_is_sent_again_and_counted(world):
+    world.tick()
+    [task] = message_gone(world)
+    settle(world, 2 * HOUR)
+    assert audit(world).sent_again == 1
+    world.work()
+    assert [task_id for task_id, _, _ in world.runs] == [task.task_id]
+
+
+def test_many_are_sent_again_in_batches_the_queue_takes(world):
+    world.tick()
+    tasks = message_gone(world, 25)
+    settle(world, 2 * HOUR)
+    assert audit(world).sent_again == 25
+    assert [len(messages) for [messages] in world.queue.called("send")] == [10, 10, 5]
+    assert sorted(world.waiting_ids()) == sorted(task.task_id for task in tasks)
+
+
+def test_a_message_that_may_still_wait_in_the_queue_is_not_sent_again(world):
+    """After an outage of the worker the queue is long: its oldest message tells."""
+    world.tick()
+    message_gone(world)
+    settle(world, 2 * HOUR)
+    world.oldest_message = lambda now: NOW + 15 * MINUTE
+    assert audit(world).sent_again == 0
+    assert world.queue.calls == []
+
+
+def test_while_the_age_of_the_queue_is_not_known_nothing_is_sent_again(world):
+    world.tick()
+    message_gone(world)
+    settle(world, 2 * HOUR)
+    world.oldest_message = lambda now: None
+    assert audit(world).sent_again == 0
+
+
+@pytest.mark.parametrize("state", ["succeeded", "retrying", "cancelled"])
+def test_a_task_that_shows_a_run_is_not_sent_again(world, state):
+    def fails(payload, run):
+        raise ValueError
+
+    world.tick()
+    if state == "retrying":
+        world.job("echo", fails)
+    task = world.add()
+    if state == "cancelled":
+        world.cancel(task.task_id)
+    world.work()
+    assert world.status(task) == state
+    settle(world, 2 * HOUR)
+    assert audit(world).sent_again == 0
+
+
+def test_what_is_claimed_is_looked_at_once(world):
+    """The second look, a day later, is for what is scheduled."""
+    world.tick()
+    message_gone(world)
+    settle(world, 2 * HOUR)
+    world.oldest_message = lambda now: None
+    audit(world)
+    world.oldest_message = lambda now: now
+    settle(world, 2 * DAY)
+    assert audit(world).sent_again == 0
+
+
+def test_all_pages_of_what_is_claimed_are_looked_at():
+    world = World(page=4)
+    world.tick()
+    tasks = message_gone(world, 11)
+    settle(world, 2 * HOUR)
+    assert audit(world).sent_again == 11
+    assert sorted(world.waiting_ids()) == sorted(task.task_id for task in tasks)

@@ -62,6 +62,7 @@ class World:
         self.jobs = {}
         self.job("echo", lambda payload, run: payload)
         self.chance = 0.5
+        self.oldest_message = lambda now: now
 
     def job(self, name, function, *, result_required=False):
         """Deploys a job, or another body for it."""
@@ -116,7 +117,16 @@ class World:
 
     @property
     def auditor(self):
-        return Auditor(self.store, self.queue, self.cursors, self.clock, self.timing, one_by_one)
+        return Auditor(
+            store=self.store,
+            ledger=self.ledger,
+            queue=self.queue,
+            cursors=self.cursors,
+            clock=self.clock,
+            timing=self.timing,
+            parallel=one_by_one,
+            oldest_message=self.oldest_message,
+        )
 
     def dispatcher(self, owner="dispatcher-1"):
         return Dispatcher(
