@@ -60,7 +60,8 @@ class _Without:
 
 def _closed_before_sending(self: ClaimBatch, bucket: str, tasks: Any) -> None:
     claim = self._open(bucket, after=0)
-    won, _ = self._claim(tasks, claim.claim_id, self._clock.now(), None)
+    at = self._clock.now()
+    won, _ = self._claim(tasks, lambda chunk: self._claim_chunk(chunk, claim.claim_id, at, None))
     self._store.close_claim(claim)
     self._send(won)
 

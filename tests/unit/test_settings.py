@@ -53,7 +53,7 @@ def test_a_missing_or_empty_name_is_refused(name, empty):
 @pytest.mark.parametrize("value", ["0", "-1", "1.5", "many", " 8", "²", "1e3"])
 @pytest.mark.parametrize("name", ["SHARDS", "LOOK_AHEAD_MINUTES", "RETENTION_DAYS"])
 def test_a_number_that_makes_no_sense_is_refused_by_name(name, value):
-    with pytest.raises(SettingsError, match=f"MINUTERO_{name} must be a whole number above 0"):
+    with pytest.raises(SettingsError, match=f"MINUTERO_{name} must be a whole number from 1 to"):
         Settings.from_environment({**NAMES, f"MINUTERO_{name}": value})
 
 
@@ -69,3 +69,8 @@ def test_settings_that_break_a_promise_are_refused():
         Settings.from_environment({**NAMES, "MINUTERO_LOOK_AHEAD_MINUTES": "15"})
     with pytest.raises(SettingsError, match="retention"):
         Settings.from_environment({**NAMES, "MINUTERO_RETENTION_DAYS": "29"})
+
+
+def test_more_shards_than_a_task_id_can_name_are_refused():
+    with pytest.raises(SettingsError, match="MINUTERO_SHARDS must be a whole number from 1 to 1024"):
+        Settings.from_environment({**NAMES, "MINUTERO_SHARDS": "1025"})

@@ -9,6 +9,9 @@ from minutero.errors import SettingsError
 
 PREFIX = "MINUTERO_"
 
+MOST_SHARDS = 1_024
+"""As template.yaml has it: a million writes a second, and far below what a task id can hold."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -42,7 +45,7 @@ class Settings:
                 "dispatcher_function",
             )
         }
-        shards = read.whole("shards", 8)
+        shards = read.whole("shards", 8, most=MOST_SHARDS)
         look_ahead = read.whole("look_ahead_minutes", 3) * MINUTE
         worker_timeout = read.whole("worker_timeout_seconds", 60) * SECOND
         retention = read.whole("retention_days", 30) * DAY
@@ -63,9 +66,10 @@ class _Reader:
             self.wrong.append(f"{PREFIX}{name.upper()} is not set")
         return value
 
-    def whole(self, name: str, default: int) -> int:
+    def whole(self, name: str, default: int, most: int = 1_000_000) -> int:
         text = self._environment.get(PREFIX + name.upper()) or str(default)
-        if text.isdecimal() and int(text) > 0:
+        if text.isdecimal() and 0 < int(text) <= most:
             return int(text)
-        self.wrong.append(f"{PREFIX}{name.upper()} must be a whole number above 0, not {text!r}")
+        variable = PREFIX + name.upper()
+        self.wrong.append(f"{variable} must be a whole number from 1 to {most}, not {text!r}")
         return default

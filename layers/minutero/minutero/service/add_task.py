@@ -48,7 +48,7 @@ class AddTask:
         """
         now = self._clock.now()
         if not self._jobs.has(new.job, now):
-            raise UnknownJob(new.job, self._jobs.names(now))
+            return self._made_before_or_unknown(new, body_hash, now)
         task = new_task(new, now, self._shards.for_writing(now), self._timing.retention)
         if new.key:
             holder = self._store.put_keyed(task, _key_record(new, task, body_hash), now)
@@ -57,6 +57,13 @@ class AddTask:
         else:
             self._store.put(task)
         return Added(self._send_near(task), created=True)
+
+    def _made_before_or_unknown(self, new: NewTask, body_hash: str, now: int) -> Added:
+        """A request repeated after its job was taken out still has its task."""
+        holder = self._store.get_key(new.tenant, new.key, now) if new.key else None
+        if holder is None:
+            raise UnknownJob(new.job, self._jobs.names(now))
+        return self._made_before(new.key, holder, body_hash)
 
     def _made_before(self, key: str, holder: KeyRecord, body_hash: str) -> Added:
         if holder.body_hash != body_hash:

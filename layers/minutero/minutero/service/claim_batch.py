@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from minutero.domain.instants import SECOND
 from minutero.domain.task import OpenClaim, Place, Pointer, delay_seconds
@@ -20,6 +20,8 @@ from minutero.ports import (
     TaskQueue,
     TaskStore,
 )
+
+Result = TypeVar("Result", Claim, Sent)
 
 CLAIM_CHUNK = 25
 SEND_CHUNK = 10
@@ -118,54 +120,54 @@ class ClaimBatch:
             after = page.next
 
     def _take(self, claim: OpenClaim, tasks: Sequence[Pointer], taken_from: str | None) -> bool:
-        """Claims, then sends what was won. True when every task is lost, sent or dead: then, and only
-        then, the claim may be closed."""
+        """Claims, and sends what was won. True when every task is lost, sent or dead: then, and only then,
+        the claim may be closed.
+
+        Unknown answers are asked for again with the same claim id: what was taken by a call whose answer
+        got lost shows that id, and is ours. What was won meanwhile does not wait for them.
+        """
         at = self._clock.now()
-        won, unknown = self._claim(tasks, claim.claim_id, at, taken_from)
-        self.tally.claimed += len(won)
-        self.tally.lateness_ms += [at - task.due for task in won if at > task.due]
-        unsent = self._send(won)
-        self.tally.left_open += len(unknown) + len(unsent)
-        return not unknown and not unsent
+        ask = partial(self._claim_chunk, claim_id=claim.claim_id, at=at, taken_from=taken_from)
+        pending, unsent = list(tasks), list[Pointer]()
+        for _ in self._tries():
+            won, pending = self._claim(pending, ask)
+            self.tally.lateness_ms += [at - task.due for task in won if at > task.due]
+            unsent = self._send(unsent + won)
+            if not pending and not unsent:
+                return True
+        self.tally.left_open += len(pending) + len(unsent)
+        return False
 
     def _claim(
-        self, tasks: Sequence[Pointer], claim_id: str, at: int, taken_from: str | None
+        self, tasks: Sequence[Pointer], ask: Callable[[Sequence[Pointer]], list[Claim]]
     ) -> tuple[list[Pointer], list[Pointer]]:
-        """(won, unknown). Unknown answers are asked for again with the same claim id: what was taken by a
-        call whose answer got lost shows that id, and is ours."""
-        ask = partial(self._claim_chunk, claim_id=claim_id, at=at, taken_from=taken_from)
-        won: list[Pointer] = []
-        pending = list(tasks)
-        for _ in self._tries():
-            chunks = self._parallel(ask, _chunks(pending, CLAIM_CHUNK))
-            answers = [answer for chunk in chunks for answer in chunk]
-            results = list(zip(pending, answers, strict=True))
-            won += [task for task, answer in results if answer is Claim.WON]
-            self.tally.claims_lost += sum(answer is Claim.LOST for answer in answers)
-            pending = [task for task, answer in results if answer is Claim.UNKNOWN]
-            if not pending:
-                break
-        return won, pending
+        """(won, unknown)."""
+        results = self._results(ask, tasks, CLAIM_CHUNK)
+        won = [task for task, answer in results if answer is Claim.WON]
+        unknown = [task for task, answer in results if answer is Claim.UNKNOWN]
+        self.tally.claimed += len(won)
+        self.tally.claims_lost += len(results) - len(won) - len(unknown)
+        return won, unknown
+
+    def _send(self, tasks: Sequence[Pointer]) -> list[Pointer]:
+        """What must be sent again. Every entry of every answer is read."""
+        results = self._results(self._send_chunk, tasks, SEND_CHUNK)
+        self.tally.sent += sum(answer is Sent.SENT for _, answer in results)
+        for task in (task for task, answer in results if answer is Sent.REFUSED):
+            self._bury(task, UNSENDABLE)
+        return [task for task, answer in results if answer is Sent.FAILED]
+
+    def _results(
+        self, ask: Callable[[Sequence[Pointer]], list[Result]], tasks: Sequence[Pointer], size: int
+    ) -> list[tuple[Pointer, Result]]:
+        """What became of each task, asked in chunks side by side."""
+        answers = self._parallel(ask, _chunks(tasks, size)) if tasks else []
+        return list(zip(tasks, (one for chunk in answers for one in chunk), strict=True))
 
     def _claim_chunk(
         self, chunk: Sequence[Pointer], claim_id: str, at: int, taken_from: str | None
     ) -> list[Claim]:
         return self._store.claim([task.place for task in chunk], claim_id, at, taken_from)
-
-    def _send(self, tasks: Sequence[Pointer]) -> list[Pointer]:
-        """The tasks that could not be sent while time was left. Every entry of every answer is read."""
-        pending = list(tasks)
-        for _ in self._tries():
-            chunks = self._parallel(self._send_chunk, _chunks(pending, SEND_CHUNK))
-            answers = [answer for chunk in chunks for answer in chunk]
-            results = list(zip(pending, answers, strict=True))
-            self.tally.sent += sum(answer is Sent.SENT for answer in answers)
-            for task in (task for task, answer in results if answer is Sent.REFUSED):
-                self._bury(task, UNSENDABLE)
-            pending = [task for task, answer in results if answer is Sent.FAILED]
-            if not pending:
-                break
-        return pending
 
     def _send_chunk(self, chunk: Sequence[Pointer]) -> list[Sent]:
         now = self._clock.now()

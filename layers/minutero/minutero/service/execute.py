@@ -128,7 +128,8 @@ class Execute:
                 return Verdict.ENDED if fresh else Verdict.KNOWN
             case InProgress(until):
                 # Never merely acknowledged: the attempt that has it may have crashed.
-                return self._resend(pointer, until - self.clock.now())
+                # A millisecond more: at its very end an attempt still counts as running.
+                return self._resend(pointer, until + 1 - self.clock.now())
             case Failed(attempt, error):
                 logger.info("attempt %d of run %s failed: %s", attempt, task.run_id, short(error))
                 return self._retry(pointer, task, attempt, self._pause(attempt, error))
