@@ -168,6 +168,20 @@ def test_a_page_of_a_claim_shows_what_is_still_claimed_under_it(honest_world, ne
     assert page.next is None
 
 
+def test_a_page_of_what_is_taken_tells_since_when(world, new_task):
+    tasks = put_all(world, [new_task(tenant="acme") for _ in range(3)])
+    bucket = tasks[0].place.bucket
+    world.tasks.open_claim(OpenClaim(bucket, "c1", NOW))
+    for number, task in enumerate(tasks[:2]):
+        world.tasks.mark_sent(task.place, f"c{number}", NOW + number)
+    taken, after = world.tasks.page_taken(bucket)
+    assert after is None
+    assert {one.pointer: one.claimed_at for one in taken} == {
+        tasks[0].pointer: NOW,
+        tasks[1].pointer: NOW + 1,
+    }
+
+
 @pytest.mark.stack
 @pytest.mark.parametrize("rivals", [2, 8])
 def test_racing_claims_have_exactly_one_winner_a_task(ministack_world, new_task, rivals):

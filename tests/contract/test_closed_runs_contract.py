@@ -78,6 +78,16 @@ def test_what_is_over_is_not_cancelled(world, new_task):
     assert world.tasks.get(task.place).state is State.SCHEDULED
 
 
+def test_an_attempt_is_given_up_by_the_margin_for_the_askers_clock(world, new_task):
+    task = stored(world, new_task())
+    running = start(world, task)
+    ahead = UNTIL + 5 * SECOND
+    move = replace(moved(task), at=ahead, given_up=UNTIL)
+    assert world.tasks.cancel(task, ahead, LATER, UNTIL) == running
+    assert world.tasks.move(move) == running
+    assert world.tasks.move(replace(move, given_up=UNTIL + 1)) is None
+
+
 # --- move
 
 

@@ -170,7 +170,7 @@ def test_members_of_a_newer_version_are_passed_over(new_task):
 )
 def test_nonsense_is_no_message(new_task, changes):
     body = json.loads(encode_message(new_task().pointer)) | changes
-    with pytest.raises(ValueError, match="not|invalid"):
+    with pytest.raises(ValueError, match=r"not|invalid"):
         parse_message(json.dumps(body))
 
 

@@ -125,7 +125,7 @@ def test_what_a_tick_took_first_is_not_marked(world, new_task):
 def test_what_was_cancelled_is_not_marked(world, new_task):
     task = new_task()
     world.tasks.put(task)
-    world.tasks.cancel(task, NOW, KEEP)
+    world.tasks.cancel(task, NOW, KEEP, NOW)
     assert not world.tasks.mark_sent(task.place, "near", NOW)
 
 
