@@ -1,0 +1,140 @@
+"""The template, deployed to a MiniStack of the tests' own, with the jobs of tests/stack/jobs."""
+
+import json
+import os
+import shutil
+import tempfile
+import time
+import warnings
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from minutero_cli.api_client import Api
+from minutero_cli.local import LocalStack, server
+from minutero_cli.local.build import build
+
+JOBS = Path(__file__).with_name("jobs")
+OVER = {"succeeded", "skipped", "expired", "dead", "cancelled"}
+LOOK_AHEAD_SECONDS = 60
+MEMORY_WANTED = 6 * 1024**3
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.stack)
+
+
+@dataclass
+class Stack:
+    local: LocalStack
+    api: Api
+    outputs: dict
+
+    def add(self, job="echo", **more):
+        return self.api.post("/tasks", {"job": job, **more}).body
+
+    def get(self, task_id):
+        return self.api.get(f"/tasks/{task_id}").body
+
+    def wait(self, task_id, until=OVER, seconds=30):
+        """The task once it has one of these statuses."""
+        return eventually(
+            lambda: told if (told := self.get(task_id))["status"] in until else None, seconds
+        )
+
+    def row(self, task_id):
+        """The task's own item."""
+        from minutero.domain.task import first_place
+
+        place = first_place(task_id)
+        return self.client("dynamodb").get_item(
+            TableName=self.outputs["TasksTableName"],
+            Key={"bucket": {"S": place.bucket}, "sk": {"S": place.sk}},
+            ConsistentRead=True,
+        )["Item"]
+
+    def client(self, service):
+        return self.local.client(service)
+
+
+def eventually(look, seconds=30):
+    """What `look` finds, once it finds something."""
+    deadline = time.monotonic() + seconds
+    while not (found := look()):
+        assert time.monotonic() < deadline, f"nothing came of it in {seconds} s"
+        time.sleep(0.1)
+    return found
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory):
+    """The stack's folder, in memory where that is large: MiniStack unpacks the layers, 5,000 files,
+    anew for each process of a function."""
+    memory = Path("/dev/shm")
+    if not memory.is_dir() or shutil.disk_usage(memory).free < MEMORY_WANTED:
+        yield tmp_path_factory.mktemp("stack")
+        return
+    with tempfile.TemporaryDirectory(prefix="minutero-", dir=memory) as folder:
+        yield Path(folder)
+
+
+@pytest.fixture(scope="session")
+def stack(home):
+    """Deployed once for all tests, with the shortest look-ahead: what is 70 s ahead needs a tick."""
+    built = home / "built"
+    shutil.copytree(build(), built, symlinks=True)
+    shutil.copytree(JOBS, built / "WorkerFunction" / "jobs", dirs_exist_ok=True)
+    local = LocalStack(
+        home,
+        server.free_port(),
+        built=built,
+        parameters={"LookAheadMinutes": "1", "Shards": "2"},
+    )
+    with warnings.catch_warnings():
+        # The starter lets go of its process on purpose: a command ends before its stack does.
+        warnings.simplefilter("ignore", ResourceWarning)
+        state = local.up()
+    api = Api(state.api_url, "the stack of the tests")
+    made = Stack(local, api, state.outputs)
+    try:
+        made.wait(made.add("echo")["task_id"])
+        yield made
+    finally:
+        local.down()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def far_task(stack):
+    """A task beyond the look-ahead, added before all else, so that no test need wait for it long."""
+    added = stack.add("echo", payload="far", delay_seconds=LOOK_AHEAD_SECONDS + 15)
+    return added, stack.get(added["task_id"])
+
+
+@pytest.fixture
+def aws_environment(stack, monkeypatch):
+    """The stack's AWS is this process's AWS."""
+    for name in list(os.environ):
+        if name.startswith(("AWS_", "MINUTERO_")):
+            monkeypatch.delenv(name)
+    for name, value in stack.local.running().environment.items():
+        monkeypatch.setenv(name, value)
+
+
+def now():
+    return datetime.now(UTC)
+
+
+def instant(at):
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def late(told):
+    """How late a task started, by its own timeline and in milliseconds."""
+    started = datetime.fromisoformat(told["timeline"]["started_at"])
+    lateness = (started - datetime.fromisoformat(told["run_at"])).total_seconds() * 1000
+    assert told["lateness_ms"] == round(lateness), json.dumps(told)
+    return told["lateness_ms"]
