@@ -1,0 +1,92 @@
+"""Every command in the documents is there, with its options."""
+
+import re
+
+import pytest
+from pages import NAMES, ROOT, blocks, code, spans, table, unquoted
+from typer.main import get_command
+
+from minutero_cli.main import app
+
+NO_CONTEXT = None
+"""The groups ask for a context and do not use it."""
+
+NOT_THERE_YET = table("README.md", "State of the project")
+MISSING = [span for row in NOT_THERE_YET for span in unquoted(row[1])]
+
+
+def targets():
+    return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+
+
+def written(pattern):
+    """(page, what the pattern finds in its code), without what is told to be missing."""
+    for name in NAMES:
+        for text in code(name):
+            if text not in MISSING:
+                yield from ((name, found) for found in re.findall(pattern, text, re.MULTILINE))
+
+
+def test_every_make_target_named_is_in_the_makefile():
+    named = {target for _, target in written(r"\bmake ([a-z][a-z-]*)")}
+    assert named >= {"run", "test"}
+    assert named <= targets()
+
+
+def test_every_target_with_a_help_line_is_in_contributing():
+    helped = re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    told = [unquoted(row[0])[0] for row in table("CONTRIBUTING.md", "Set-up")]
+    assert {f"make {target}" for target in helped} == set(told)
+
+
+def find(words):
+    """The command these words name, with what is left of them."""
+    command = get_command(app)
+    left = list(words)
+    while left and hasattr(command, "list_commands"):
+        names = command.list_commands(NO_CONTEXT)
+        assert left[0] in names, f"minutero has no {left[0]!r}; it has {names}"
+        command = command.get_command(NO_CONTEXT, left.pop(0))
+    return command, left
+
+
+def lines():
+    """Each use of the command, as words."""
+    for name in NAMES:
+        for span in spans(name):
+            if span.startswith("minutero ") and span not in MISSING:
+                yield name, span
+        for block in blocks(name, "sh", "console"):
+            for line in block.text.splitlines():
+                for found in re.findall(r"(?:^|\()\s*(?:\.venv/bin/)?(minutero [^|)]*)", line):
+                    yield name, found.strip()
+
+
+@pytest.mark.parametrize(("name", "line"), sorted(set(lines())))
+def test_every_command_named_is_there_with_its_options(name, line):
+    words = re.sub(r"'[^']*'", "QUOTED", line).split()[1:]
+    command, left = find([word for word in words if word != "..."])
+    known = {option for parameter in command.params for option in parameter.opts}
+    assert {word for word in left if word.startswith("-")} <= known | {"--help"}
+
+
+def test_the_readme_and_the_command_agree_on_the_sub_commands():
+    root = get_command(app)
+    there = {
+        f"{group} {sub}"
+        for group in root.list_commands(NO_CONTEXT)
+        for sub in root.get_command(NO_CONTEXT, group).list_commands(NO_CONTEXT)
+    }
+    told = " ".join(block.text for block in blocks("README.md", "sh")) + " ".join(
+        spans("README.md")
+    )
+    assert {command for command in there if f"minutero {command}" not in told} == set()
+
+
+@pytest.mark.parametrize("span", [one for one in MISSING if one.startswith(("make", "minutero "))])
+def test_a_command_that_is_told_to_be_missing_is_missing(span):
+    if span.startswith("make "):
+        assert span.split()[1] not in targets()
+        return
+    with pytest.raises(AssertionError, match="has no"):
+        find(span.split()[1:])

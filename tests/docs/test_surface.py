@@ -1,0 +1,182 @@
+"""What the README says of HTTP, of parameters and of limits is what the code has."""
+
+import ast
+import importlib
+import importlib.util
+import re
+from datetime import UTC, datetime
+
+import pytest
+import yaml
+from pages import NAMES, ROOT, blocks, code, table, unquoted
+
+import minutero
+from minutero import jobs
+from minutero.domain import new_task
+from minutero.domain.lifecycle import Status
+from minutero.domain.run import RESULT_LIMIT
+from minutero.http.bodies import NewTaskBody
+from minutero.service.move import MOST_MOVES
+from minutero.settings import Settings
+
+CALL = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE) (/[\w{}/-]*)")
+MISSING = [span for row in table("README.md", "State of the project") for span in unquoted(row[1])]
+
+
+@pytest.fixture(scope="module")
+def api():
+    """functions/api/app.py; importing it opens no client."""
+    spec = importlib.util.spec_from_file_location("docs_api", ROOT / "functions/api/app.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def routes(api):
+    """(method, path), whatever a parameter is called."""
+    resolver = api.app
+    found = [*resolver._static_routes, *resolver._dynamic_routes]
+    return {(route.method, nameless(re.sub(r"<\w+>", "{}", route.path))) for route in found}
+
+
+def nameless(path):
+    return re.sub(r"\{\w*\}", "{}", path)
+
+
+def calls(text):
+    return {(method, nameless(path)) for method, path in CALL.findall(text)}
+
+
+def test_the_readme_lists_each_http_call_and_no_other(routes):
+    listed = set()
+    for row in table("README.md", "Over HTTP"):
+        listed |= calls(row[0])
+    assert listed == routes
+
+
+def test_no_page_names_an_http_call_that_is_not_there(routes):
+    for name in NAMES:
+        for text in code(name):
+            if text not in MISSING:
+                assert calls(text) <= routes, name
+
+
+def test_an_http_call_that_is_told_to_be_missing_is_missing(routes):
+    for span in MISSING:
+        assert not calls(span) & routes
+
+
+def test_the_readme_lists_each_field_of_a_new_task_and_no_other():
+    told = [unquoted(row[0])[0] for row in table("README.md", "Over HTTP", 1)]
+    assert told == sorted(told, key=list(NewTaskBody.model_fields).index) or set(told) == set(
+        NewTaskBody.model_fields
+    )
+    assert set(told) == set(NewTaskBody.model_fields)
+
+
+def test_the_readme_lists_each_status_and_no_other():
+    (line,) = re.findall(
+        r"^`status` is one of (.*)\.$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE
+    )
+    assert unquoted(line) == [str(status) for status in Status]
+
+
+def parameters():
+    """The template's parameters; CloudFormation's own tags come out as nothing."""
+    loader = type("Loader", (yaml.SafeLoader,), {})
+    loader.add_multi_constructor("!", lambda *_: None)
+    return yaml.load((ROOT / "template.yaml").read_text("utf-8"), loader)["Parameters"]
+
+
+def test_the_readme_lists_each_parameter_with_its_default():
+    rows = table("README.md", "Deploy")
+    told = {unquoted(name)[0]: default.strip("`") for name, default, _ in rows}
+    real = {name: str(one["Default"]) or "none" for name, one in parameters().items()}
+    assert told == real
+
+
+def test_every_variable_named_is_read_somewhere():
+    named = {
+        one for name in NAMES for text in code(name) for one in re.findall(r"\bMINUTERO_\w+", text)
+    }
+    files = [
+        ROOT / "template.yaml",
+        *(ROOT / "layers").rglob("*.py"),
+        *(ROOT / "cli").rglob("*.py"),
+    ]
+    sources = " ".join(path.read_text("utf-8") for path in files)
+    assert {one for one in named if one not in sources} == set()
+
+
+def test_the_limits_are_those_of_the_code():
+    told = {row[0]: row[1] for row in table("README.md", "Limits")}
+    assert told["`key`"].startswith(f"1 to {new_task.KEY_LIMIT} ")
+    assert told["`payload`"] == (
+        f"{new_task.PAYLOAD_LIMIT // 1024} KB of JSON, nested {new_task.NESTING_LIMIT} levels deep"
+    )
+    assert told["result of a job"].startswith(f"{RESULT_LIMIT // 1024} KB of JSON;")
+    assert told["moves of one task"] == f"{MOST_MOVES:,}"
+
+
+def test_the_limit_of_a_body_is_that_of_the_code(api):
+    told = {row[0]: row[1] for row in table("README.md", "Limits")}
+    assert told["body of a request"] == f"{api.BODY_LIMIT // 1024 // 1024} MB"
+
+
+def test_the_defaults_of_the_settings_are_the_templates():
+    names = {
+        "tasks_table", "schedules_table", "cursors_table", "runs_table", "tasks_queue_url",
+        "dead_letter_queue_url", "worker_function", "dispatcher_function",
+    }  # fmt: skip
+    settings = Settings.from_environment({f"MINUTERO_{name.upper()}": "x" for name in names})
+    real = parameters()
+    assert settings.shards == real["Shards"]["Default"]
+    assert settings.timing.look_ahead == real["LookAheadMinutes"]["Default"] * 60_000
+    assert settings.timing.worker_timeout == real["WorkerTimeout"]["Default"] * 1_000
+
+
+SNIPPETS = [(name, block.text) for name in NAMES for block in blocks(name, "python")]
+
+
+@pytest.mark.parametrize(("name", "text"), SNIPPETS, ids=lambda one: one[:30])
+def test_a_python_snippet_compiles_and_what_it_imports_and_calls_exists(name, text):
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        match node:
+            case ast.ImportFrom(module=str(module), names=names):
+                found = importlib.import_module(module)
+                assert all(hasattr(found, one.name) for one in names), (name, module)
+            case ast.Import(names=names):
+                for one in names:
+                    importlib.import_module(one.name)
+            case ast.Attribute(value=ast.Name(id="minutero"), attr=attribute):
+                assert hasattr(minutero, attribute)
+            case ast.Attribute(value=ast.Name(id="client"), attr=attribute):
+                assert hasattr(minutero.Client, attribute)
+            case ast.Attribute(value=ast.Name(id="run"), attr=attribute):
+                assert hasattr(jobs.Run, attribute)
+
+
+def test_python_that_is_told_to_be_missing_is_missing():
+    for span in MISSING:
+        if match := re.fullmatch(r"(minutero|run)\.(\w+)", span):
+            owner = {"minutero": minutero, "run": jobs.Run}[match[1]]
+            assert not hasattr(owner, match[2])
+
+
+def test_the_job_of_the_readme_does_what_its_comments_say():
+    (text,) = [text for name, text in SNIPPETS if name == "README.md" and "@job" in text]
+    names = {}
+    before = jobs.registry.names()
+    exec(text, names)
+    (added,) = jobs.registry.names() - before
+    jobs.registry._jobs.pop(added)
+    now = datetime.now(UTC)
+    run = jobs.Run("id", "key", 1, now, now, "task", False, lambda: 30.0)
+
+    assert names[added]({"email": "a@example.com"}, run) == {"sent": True, "idempotency_key": "key"}
+    with pytest.raises(minutero.PermanentFailure):
+        names[added]({}, run)
+    with pytest.raises(jobs.Skipped):
+        names[added]({"email": "a@example.com", "unsubscribed": True}, run)
