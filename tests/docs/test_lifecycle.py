@@ -3,6 +3,7 @@
 import ast
 import inspect
 import re
+from functools import cache
 from itertools import product
 
 import pytest
@@ -65,8 +66,13 @@ def test_a_transition_has_a_guard_or_says_why_not_and_tells_the_loser(row):
     assert loser
 
 
+@cache
 def definitions(path):
     """Name -> the statement that defines it and the one after, of the module's own level."""
+    return {name: (statement, after) for name, statement, after in _definitions(path)}
+
+
+def _definitions(path):
     body = ast.parse((PACKAGE / path).read_text("utf-8")).body
     for at, statement in enumerate(body):
         after = body[at + 1] if at + 1 < len(body) else None
@@ -85,7 +91,7 @@ def is_commented(statement, after):
 
 @pytest.mark.parametrize(("name", "path"), sorted(GUARDS | FILTERS))
 def test_a_guard_of_the_page_is_a_named_and_commented_one_of_that_file(name, path):
-    found = {known: (statement, after) for known, statement, after in definitions(path)}
+    found = definitions(path)
     assert name in found
     assert is_commented(*found[name])
 
@@ -106,7 +112,7 @@ def test_every_guard_of_the_code_is_in_the_page():
     known = {
         (name, f"aws/{path.name}")
         for path in sorted((PACKAGE / "aws").glob("*.py"))
-        for name, statement, _ in definitions(f"aws/{path.name}")
+        for name, (statement, _) in definitions(f"aws/{path.name}").items()
         if is_guard(statement)
     }
     assert known == GUARDS | FILTERS

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from functools import cache
 
 import pytest
 from pages import ROOT
@@ -25,8 +26,9 @@ HOSTS = [
 BINARY = {".png", ".ico", ".gz", ".zip"}
 
 
+@cache
 def tracked():
-    """The files of the next commit as well: what is not ignored."""
+    """Lines by path. The files of the next commit as well: what is not ignored."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
         cwd=ROOT,
@@ -37,17 +39,21 @@ def tracked():
     if listed.returncode:
         pytest.skip("this is no checkout of git")
     paths = (ROOT / name for name in listed.stdout.split("\0") if name)
-    return [path for path in paths if path.is_file() and path.suffix not in BINARY]
+    return {
+        path.relative_to(ROOT): path.read_text("utf-8").splitlines()
+        for path in paths
+        if path.is_file() and path.suffix not in BINARY
+    }
 
 
 @pytest.mark.parametrize("pattern", MACHINE + HOSTS)
 def test_no_file_names_a_place_of_one_machine_or_network(pattern):
     wanted = re.compile(pattern, re.IGNORECASE)
     found = []
-    for path in tracked():
-        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+    for path, lines in tracked().items():
+        for number, line in enumerate(lines, 1):
             if wanted.search(line):
-                found.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()[:120]}")
+                found.append(f"{path}:{number}: {line.strip()[:120]}")
     assert not found, "\n".join(found)
 
 
