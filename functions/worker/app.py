@@ -45,15 +45,17 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     _announce_once()
     if event.get("minutero") == ANNOUNCE:
         return {"jobs": sorted(load_jobs())}
-    return _run(event["Records"], context.get_remaining_time_in_millis(), context)
+    return _run(event["Records"], context)
 
 
-def _run(records: list[dict[str, Any]], remaining_ms: int, context: Any) -> dict[str, Any]:
+def _run(records: list[dict[str, Any]], context: Any) -> dict[str, Any]:
     worker = wiring.worker(registry)
-    batch = worker.batch(worker.clock.now() + remaining_ms)
+    batch = worker.batch(worker.clock.now() + context.get_remaining_time_in_millis())
     deliveries = {_delivery(record): record for record in records}
     in_order = [deliveries[delivery] for delivery in batch.read(list(deliveries))]
-    with watchdog(remaining_ms / 1000 - MARGIN_SECONDS, batch.acknowledge_done):
+    # Asked again: reading took some of it.
+    seconds = context.get_remaining_time_in_millis() / 1000 - MARGIN_SECONDS
+    with watchdog(seconds, batch.acknowledge_done):
         return process_partial_response(  # type: ignore[return-value]  # a TypedDict is a dict
             event={"Records": in_order},
             record_handler=lambda record: batch.run(_delivery(record)),
