@@ -114,8 +114,8 @@ class Context:
     invoked_function_arn = "arn:aws:lambda:us-east-1:123456789012:function:minutero-test"
     aws_request_id = "6bc28136-xmpl-4365-b021-0ce6b2e64ab0"
 
-    def get_remaining_time_in_millis(self):
-        return 30_000
+    def __init__(self, remaining=lambda: 30_000):
+        self.get_remaining_time_in_millis = remaining
 
 
 def load_app(function):
@@ -125,6 +125,12 @@ def load_app(function):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture
+def context():
+    """A call with as many milliseconds left as that function says."""
+    return Context
 
 
 @pytest.fixture
@@ -234,7 +240,12 @@ def batch(event):
         made = event(name)
         record = made["Records"][0]
         made["Records"] = [
-            {**record, "messageId": f"message-{number}", "body": body}
+            {
+                **record,
+                "messageId": f"message-{number}",
+                "receiptHandle": f"receipt-{number}",
+                "body": body,
+            }
             for number, body in enumerate(bodies)
         ]
         return made

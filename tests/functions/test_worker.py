@@ -1,9 +1,15 @@
 import json
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from threading import Thread
 from types import SimpleNamespace
 
 import pytest
 
-from minutero import jobs
+from minutero import jobs, wiring
+from minutero.errors import Unavailable
+from minutero.watchdog import watchdog
 
 
 def kept(answer):
@@ -55,47 +61,191 @@ def test_a_failing_task_spoils_no_other_of_its_batch_and_comes_again(
 
 
 def test_what_could_not_be_run_is_kept_and_the_rest_acknowledged(
-    worker, worker_app, http, messages, batch, monkeypatch
+    worker, http, messages, batch, unavailable
 ):
-    from minutero.errors import Unavailable
-
     for _ in range(3):
         http("POST", "/tasks", {"job": "echo"})
     bodies = messages()
-    real = worker_app.wiring.worker(worker_app.registry)
-
-    def run(body, tasks, deadline):
-        if body == bodies[1]:
-            raise Unavailable("throttled")
-        return real.messages.run(body, tasks, deadline)
-
-    faulty = SimpleNamespace(read=real.messages.read, run=run)
-    monkeypatch.setattr(
-        worker_app.wiring,
-        "worker",
-        lambda _: SimpleNamespace(messages=faulty, clock=real.clock, announce=real.announce),
-    )
+    unavailable(bodies[1])
     assert kept(worker(batch(bodies))) == ["message-1"]
 
 
 def test_when_all_of_a_batch_fail_all_are_kept_and_the_function_does_not_fail(
-    worker, worker_app, http, messages, batch, monkeypatch
+    worker, http, messages, batch, unavailable
 ):
-    from minutero.errors import Unavailable
-
     http("POST", "/tasks", {"job": "echo"})
-    real = worker_app.wiring.worker(worker_app.registry)
+    http("POST", "/tasks", {"job": "echo"})
+    bodies = messages()
+    unavailable(*bodies)
+    assert sorted(kept(worker(batch(bodies)))) == ["message-0", "message-1"]
 
-    def run(*_):
+
+@pytest.fixture
+def unavailable(worker_app, monkeypatch):
+    """Has the store not answer for these messages."""
+
+    def of(*bodies):
+        real = wiring.worker(jobs.registry)
+
+        def run(body, tasks, deadline):
+            if body in bodies:
+                raise Unavailable("throttled")
+            return real.messages.run(body, tasks, deadline)
+
+        faulty = SimpleNamespace(read=real.messages.read, run=run)
+        broken = replace(real, messages=faulty)
+        monkeypatch.setattr(worker_app.wiring, "worker", lambda _: broken)
+
+    return of
+
+
+def test_when_the_tasks_of_a_batch_cannot_be_read_the_function_fails_and_nothing_runs(
+    worker, worker_app, http, messages, batch, monkeypatch, register
+):
+    """SQS then keeps the whole batch."""
+    runs = []
+    register("count", lambda payload, run: runs.append(run.task_id))
+    http("POST", "/tasks", {"job": "count"})
+    bodies = messages()
+
+    def read(_):
         raise Unavailable("throttled")
 
-    faulty = SimpleNamespace(read=real.messages.read, run=run)
-    monkeypatch.setattr(
-        worker_app.wiring,
-        "worker",
-        lambda _: SimpleNamespace(messages=faulty, clock=real.clock, announce=real.announce),
-    )
-    assert kept(worker(batch(messages()))) == ["message-0"]
+    real = wiring.worker(jobs.registry)
+    broken = replace(real, messages=SimpleNamespace(read=read))
+    monkeypatch.setattr(worker_app.wiring, "worker", lambda _: broken)
+    with pytest.raises(Unavailable):
+        worker(batch(bodies))
+    assert runs == []
+
+
+# --- suspects, and the end of the process in time
+
+
+@pytest.fixture
+def deliver(aws, event):
+    """Takes what waits in the tasks queue as SQS hands it to Lambda: in flight until it is deleted.
+
+    `suspects` are the ids of tasks whose messages are told to come a second time.
+    """
+
+    def take(*suspects):
+        made = event("sqs_tasks")
+        pattern = made["Records"][0]
+        found = aws.sqs.receive_message(
+            QueueUrl=aws.queues["tasks"], MaxNumberOfMessages=10, VisibilityTimeout=300
+        )["Messages"]
+        made["Records"] = [
+            {
+                **pattern,
+                "messageId": message["MessageId"],
+                "receiptHandle": message["ReceiptHandle"],
+                "body": message["Body"],
+                "attributes": {
+                    **pattern["attributes"],
+                    "ApproximateReceiveCount": "2"
+                    if any(task_id in message["Body"] for task_id in suspects)
+                    else "1",
+                },
+            }
+            for message in sorted(found, key=lambda one: one["Body"])
+        ]
+        return made
+
+    return take
+
+
+@pytest.fixture
+def in_flight(aws):
+    """How many messages of the tasks queue are not deleted."""
+
+    def count():
+        name = "ApproximateNumberOfMessagesNotVisible"
+        answer = aws.sqs.get_queue_attributes(QueueUrl=aws.queues["tasks"], AttributeNames=[name])
+        return int(answer["Attributes"][name])
+
+    return count
+
+
+def test_a_suspect_runs_after_the_others_and_they_are_deleted_first(
+    worker, http, deliver, in_flight, register
+):
+    """A message that ends its process takes nobody along."""
+    runs = []
+    register("look", lambda payload, run: runs.append((run.task_id, in_flight())))
+    ids = sorted(http("POST", "/tasks", {"job": "look"})[1]["task_id"] for _ in range(4))
+    suspect, *others = ids
+    assert kept(worker(deliver(suspect))) == []
+    assert sorted(runs[:3]) == [(task_id, 4) for task_id in others]
+    assert runs[3] == (suspect, 1)
+
+
+def test_each_of_two_suspects_runs_alone(worker, http, deliver, in_flight, register):
+    runs = []
+    register("look", lambda payload, run: runs.append(in_flight()))
+    ids = [http("POST", "/tasks", {"job": "look"})[1]["task_id"] for _ in range(3)]
+    worker(deliver(*ids[:2]))
+    assert runs == [3, 2, 1]
+
+
+@pytest.fixture
+def time_is_up(worker_app, monkeypatch):
+    """Has the watchdog bite now, in a thread of its own as ever. The process it ends does `instead`."""
+    bites = []
+
+    def timer(_seconds, bite):
+        bites.append(bite)
+        return SimpleNamespace(start=lambda: None, cancel=lambda: None)
+
+    def now():
+        thread = Thread(target=bites[0])
+        thread.start()
+        thread.join()
+
+    def instead(end):
+        monkeypatch.setattr("minutero.watchdog.Timer", timer)
+        monkeypatch.setattr(worker_app, "watchdog", partial(watchdog, end=end))
+        return now
+
+    return instead
+
+
+def test_a_job_over_its_time_out_ends_the_process_with_the_finished_messages_deleted(
+    worker, http, deliver, in_flight, register, time_is_up
+):
+    left = []
+    over = time_is_up(lambda: left.append(in_flight()))
+    register("endless", lambda payload, run: over())
+    register("quick", lambda payload, run: None)
+    endless = http("POST", "/tasks", {"job": "endless"})[1]["task_id"]
+    for _ in range(3):
+        http("POST", "/tasks", {"job": "quick"})
+    worker(deliver(endless))
+    assert left == [1]
+
+
+def test_the_time_that_reading_took_is_not_had_twice(
+    worker_app, worker, http, messages, batch, monkeypatch, context
+):
+    """The watchdog bites before Lambda does, however long the store took to answer."""
+    limits, left = [], [30_000]
+
+    def read(bodies):
+        left[0] = 12_000
+        return real.messages.read(bodies)
+
+    @contextmanager
+    def noted(seconds, last_words):
+        limits.append(seconds)
+        yield
+
+    real = wiring.worker(jobs.registry)
+    slow = replace(real, messages=SimpleNamespace(read=read, run=real.messages.run))
+    http("POST", "/tasks", {"job": "echo"})
+    monkeypatch.setattr(worker_app.wiring, "worker", lambda _: slow)
+    monkeypatch.setattr(worker_app, "watchdog", noted)
+    worker_app.handler(batch(messages()), context(lambda: left[0]))
+    assert limits == [11.0]
 
 
 @pytest.mark.parametrize("body", ["", "{}", "null", "not json", '{"v": 99}', '"é"'])
