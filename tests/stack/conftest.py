@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from minutero_cli import api_client
 from minutero_cli.api_client import Api
 from minutero_cli.local import LocalStack, server
 from minutero_cli.local.build import build
@@ -19,6 +20,8 @@ from minutero_cli.local.build import build
 JOBS = Path(__file__).with_name("jobs")
 OVER = {"succeeded", "skipped", "expired", "dead", "cancelled"}
 LOOK_AHEAD_SECONDS = 60
+PATIENCE_SECONDS = 90
+"""A cold start takes seconds where two cores serve all of AWS; only the tests of lateness are strict."""
 MEMORY_WANTED = 6 * 1024**3
 
 
@@ -40,7 +43,7 @@ class Stack:
     def get(self, task_id):
         return self.api.get(f"/tasks/{task_id}").body
 
-    def wait(self, task_id, until=OVER, seconds=30):
+    def wait(self, task_id, until=OVER, seconds=PATIENCE_SECONDS):
         """The task once it has one of these statuses."""
         return eventually(
             lambda: told if (told := self.get(task_id))["status"] in until else None, seconds
@@ -61,7 +64,7 @@ class Stack:
         return self.local.client(service)
 
 
-def eventually(look, seconds=30):
+def eventually(look, seconds=PATIENCE_SECONDS):
     """What `look` finds, once it finds something."""
     deadline = time.monotonic() + seconds
     while not (found := look()):
@@ -100,10 +103,13 @@ def stack(home):
         state = local.up()
     api = Api(state.api_url, "the stack of the tests")
     made = Stack(local, api, state.outputs)
+    patient = pytest.MonkeyPatch()
+    patient.setattr(api_client, "TIMEOUT", PATIENCE_SECONDS)
     try:
         made.wait(made.add("echo")["task_id"])
         yield made
     finally:
+        patient.undo()
         local.down()
 
 

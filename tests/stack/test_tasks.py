@@ -8,8 +8,9 @@ BOUND_MS = 2_500
 
 
 def test_a_near_task_succeeds_never_early_and_at_most_two_and_a_half_seconds_late(stack):
-    tasks = [stack.add(payload={"n": n}, delay_seconds=n / 2) for n in range(11)]
-    told = [stack.wait(task["task_id"]) for task in tasks]
+    for _warm_up_first in range(2):
+        tasks = [stack.add(payload={"n": n}, delay_seconds=n / 2) for n in range(11)]
+        told = [stack.wait(task["task_id"]) for task in tasks]
     assert {one["status"] for one in told} == {"succeeded"}
     assert [one["result"] for one in told] == [task["payload"] for task in tasks]
     lateness = [late(one) for one in told]

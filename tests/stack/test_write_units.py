@@ -91,12 +91,13 @@ def run_all(world):
     """The worker, with batches of ten as SQS would bring them."""
     worker = wiring.worker(REGISTRY)
     bodies, world.meter.messages[:] = list(world.meter.messages), []
+    assert len(bodies) == TASKS
     deadline = world.clock.now() + 60_000
     for first in range(0, len(bodies), 10):
         batch = bodies[first : first + 10]
         tasks = worker.messages.read(batch)
         for body in batch:
-            worker.messages.run(body, tasks, deadline)
+            assert worker.messages.run(body, tasks, deadline) == "ended"
     assert world.meter.messages == []
 
 
