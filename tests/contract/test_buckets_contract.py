@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from worlds import NOW
 
+from minutero.domain.exchanged import Claim, Page
 from minutero.domain.instants import MINUTE, SECOND
 from minutero.domain.task import OpenClaim, Place, State
-from minutero.ports import Claim, Page
 
 MINUTE_START = NOW - NOW % MINUTE
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from worlds import KEEP, NOW, key_of
 
+from minutero.domain.exchanged import Claim, DeadLetter, Move
 from minutero.domain.instants import DAY, HOUR, MINUTE, SECOND
 from minutero.domain.run import Ending, Outcome
 from minutero.domain.task import State, first_place
-from minutero.ports import Claim, DeadLetter, Move
 
 UNTIL = NOW + MINUTE
 LARGE = '"' + "x" * 2_000 + '"'

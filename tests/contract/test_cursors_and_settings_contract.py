@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from worlds import NOW
 
+from minutero.domain.exchanged import Growth
 from minutero.domain.instants import DAY, MINUTE
-from minutero.ports import Growth
 
 WATERMARK = NOW - NOW % MINUTE
 UNTIL = NOW + 90_000

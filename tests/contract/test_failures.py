@@ -4,11 +4,11 @@ import pytest
 from botocore.exceptions import ClientError, ConnectTimeoutError
 from worlds import KEEP, NOW, key_of
 
+from minutero.domain.exchanged import Claim, DeadLetter, Growth, Move
 from minutero.domain.instants import MINUTE
 from minutero.domain.run import Ending, Outcome
 from minutero.domain.task import OpenClaim
 from minutero.errors import Unavailable
-from minutero.ports import Claim, DeadLetter, Growth, Move
 
 UNTIL = NOW + MINUTE
 DONE = Outcome(Ending.SUCCEEDED)
@@ -124,6 +124,35 @@ def test_no_error_of_botocore_ever_leaves_a_port(world, new_task, monkeypatch, f
         with pytest.raises(Unavailable):
             request()
     assert world.tasks.claim([task.place] * 3, "c1", NOW) == [Claim.UNKNOWN] * 3
+
+
+def test_every_read_is_consistent(world, new_task, faults):
+    task = new_task(key="k", payload="x" * 999, large=True)
+    world.tasks.put_keyed(task, key_of(task), NOW)
+    world.cursors.begin(3, NOW)
+    for request in everything(world, task).values():
+        request()
+    reads = [
+        (operation, part.get("ConsistentRead"))
+        for operation, request in faults.calls
+        if operation in {"Query", "GetItem", "BatchGetItem"}
+        for part in request.get("RequestItems", {"": request}).values()
+    ]
+    assert {operation for operation, _ in reads} == {"Query", "GetItem", "BatchGetItem"}
+    assert all(consistent is True for _, consistent in reads)
+
+
+def test_a_key_that_changes_hands_during_a_move_is_left_alone(world, new_task, monkeypatch):
+    task, other = new_task(key="k"), new_task(key="k")
+    world.tasks.put(task)
+    world.tasks.put_keyed(other, key_of(other), NOW)
+    move = Move(task, task.moved(UNTIL, NOW, MINUTE), "t", NOW, KEEP, NOW)
+    monkeypatch.setattr(world.tasks, "get_key", lambda *_: key_of(task))
+    with pytest.raises(Unavailable):
+        world.tasks.move(move)
+    monkeypatch.undo()
+    assert world.tasks.get_key("", "k", NOW) == key_of(other)
+    assert world.tasks.move(move) is None
 
 
 def test_a_create_whose_answer_got_lost_may_be_repeated(world, new_task, faults):

@@ -8,9 +8,9 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 from worlds import NOW
 
 from minutero.aws.queue import SqsTaskQueue, encode_message, message_group, parse_message
+from minutero.domain.exchanged import Outgoing, Sent
 from minutero.domain.task import Place, Pointer
 from minutero.errors import Unavailable
-from minutero.ports import Outgoing, Sent
 
 
 def received(world, url):

@@ -5,10 +5,10 @@ from worlds import KEEP, NOW
 
 from minutero.aws.run_once import PowertoolsRunOnce
 from minutero.aws.run_record import record_id
+from minutero.domain.exchanged import Failed, Finished, InProgress, Overtaken
 from minutero.domain.instants import MINUTE, SECOND
 from minutero.domain.run import Attempt, Ending, Outcome
 from minutero.errors import SettingsError, Unavailable
-from minutero.ports import Failed, Finished, InProgress, Overtaken
 from minutero.testing import SettableClock
 from minutero.testing.memory import LedgerRunOnce
 

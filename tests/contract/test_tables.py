@@ -4,9 +4,11 @@ import pytest
 from worlds import KEEP, NOW, key_of
 
 from minutero.aws import tables
-from minutero.domain.instants import DAY
+from minutero.domain.instants import DAY, MINUTE
 from minutero.domain.new_task import INLINE_PAYLOAD_LIMIT
 from minutero.domain.task import Place, State
+from minutero.errors import Unavailable
+from minutero.ports import DeadLetter, Move
 
 MODELS = {
     "tasks": [
@@ -87,7 +89,7 @@ def test_what_is_left_behind_by_a_lost_race_for_a_key_is_removed(aws_world, new_
 
 
 def test_payload_and_key_follow_a_move(aws_world, new_task):
-    from minutero.ports import Move
+    from minutero.domain.exchanged import Move
 
     task = new_task(key="k", payload="x" * 999, large=True)
     aws_world.tasks.put_keyed(task, key_of(task), NOW)
@@ -104,7 +106,7 @@ def test_payload_and_key_follow_a_move(aws_world, new_task):
 
 
 def test_a_moved_task_does_not_prolong_a_key_that_names_another(aws_world, new_task):
-    from minutero.ports import Move
+    from minutero.domain.exchanged import Move
 
     task, other = new_task(key="k"), new_task(key="k")
     aws_world.tasks.put(task)
@@ -208,3 +210,16 @@ def test_a_task_whose_large_payload_is_gone_is_not_run(aws_world, new_task):
     put_row(aws_world, task.place, **SCHEDULED | {"large": {"BOOL": True}})
     assert aws_world.tasks.get_many([task.pointer]) == {}
     assert aws_world.tasks.get(task.place).payload is None
+
+
+def test_ending_a_task_that_is_gone_makes_none(aws_world, new_task):
+    task = new_task()
+    move = Move(task, task.moved(NOW + MINUTE, NOW, MINUTE), "t", NOW, KEEP, NOW)
+    with pytest.raises(Unavailable):
+        aws_world.tasks.cancel(task, NOW, KEEP, NOW)
+    with pytest.raises(Unavailable):
+        aws_world.tasks.move(move)
+    letter = DeadLetter(task.run_id, task.place, "echo", "", "why", NOW, KEEP)
+    assert not aws_world.tasks.bury(letter)
+    assert [item_at(aws_world, place) for place in (task.place, move.to.place)] == [None, None]
+    assert aws_world.ledger.get(task.run_id) is None

@@ -5,11 +5,11 @@ from contextlib import contextmanager
 import pytest
 from worlds import KEEP, NOW, key_of
 
+from minutero.domain.exchanged import Claim
 from minutero.domain.instants import MINUTE
 from minutero.domain.new_task import INLINE_PAYLOAD_LIMIT
 from minutero.domain.run import Ending, Outcome
 from minutero.domain.task import OpenClaim
-from minutero.ports import Claim
 
 pytestmark = pytest.mark.stack
 

@@ -10,10 +10,10 @@ from unittest.mock import patch
 from tests.simulation.stores import WatchedTasks
 
 from minutero.domain.buckets import bucket_name
+from minutero.domain.exchanged import Claim, Finished, Move, Overtaken, Sent
 from minutero.domain.instants import SECOND
 from minutero.domain.run import Ending, Outcome, RunRecord
 from minutero.domain.task import OpenClaim, Place, State, Task, first_place, place_of
-from minutero.ports import Claim, Finished, Move, Overtaken, Sent
 from minutero.service import add_task, claim_batch, dispatch, execute, send_near
 from minutero.service.claim_batch import ClaimBatch
 from minutero.service.execute import Execute, Verdict

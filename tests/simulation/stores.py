@@ -9,10 +9,10 @@ from tests.simulation.kernel import Kernel
 from tests.simulation.watch import Watch
 
 from minutero.domain.buckets import parse_bucket
+from minutero.domain.exchanged import Claim, Move, Outgoing, Sent
 from minutero.domain.instants import MINUTE, SECOND
 from minutero.domain.run import Outcome, RunRecord
 from minutero.domain.task import KeyRecord, Place, Task
-from minutero.ports import Claim, Move, Outgoing, Sent
 from minutero.testing.memory import MemoryCursorStore, MemoryRunLedger, MemoryTaskStore
 
 

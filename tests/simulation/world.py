@@ -11,12 +11,13 @@ from tests.simulation.kernel import Kernel, Process
 from tests.simulation.stores import Message, SimQueue, WatchedCursors, WatchedLedger, WatchedTasks
 from tests.simulation.watch import Violation, Watch
 
+from minutero.domain.exchanged import Growth
 from minutero.domain.instants import HOUR, MINUTE, SECOND
 from minutero.domain.lifecycle import Status
 from minutero.domain.task import State, Task
 from minutero.domain.timing import Timing
 from minutero.errors import MinuteroError, Unavailable
-from minutero.ports import Clock, Growth
+from minutero.ports import Clock
 from minutero.service.audit import Auditor
 from minutero.service.dead_letter import Burial, BuryMessage
 from minutero.service.dispatch import Dispatcher

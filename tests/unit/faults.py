@@ -2,8 +2,8 @@
 
 from collections import defaultdict, deque
 
+from minutero.domain.exchanged import Claim, Sent
 from minutero.errors import Unavailable
-from minutero.ports import Claim, Sent
 
 
 class Faulty:

@@ -5,9 +5,9 @@ from faults import ProcessDied, fails_all, is_down, process_dies, works
 from world import NOW, World
 
 from minutero.domain.buckets import parse_bucket
+from minutero.domain.exchanged import Page
 from minutero.domain.instants import DAY, HOUR, MINUTE, SECOND
 from minutero.domain.task import State, first_place, task_id_from
-from minutero.ports import Page
 
 
 def behind(world, ms=NOW, shard=0, random=b"0123456789a"):
@@ -274,3 +274,30 @@ def test_all_pages_of_what_is_claimed_are_looked_at():
     settle(world, 2 * HOUR)
     assert audit(world).sent_again == 11
     assert sorted(world.waiting_ids()) == sorted(task.task_id for task in tasks)
+
+
+def test_a_message_the_queue_does_not_take_is_not_counted_as_sent(world):
+    world.tick()
+    message_gone(world, 3)
+    settle(world, 2 * HOUR)
+    world.queue.always("send", fails_all)
+    assert audit(world).sent_again == 0
+
+
+def test_the_ledger_is_asked_for_no_more_runs_than_it_takes(world):
+    world.tick()
+    tasks = message_gone(world, 205)
+    settle(world, 2 * HOUR)
+    assert audit(world).sent_again == len(tasks)
+    asked = [run_ids for [run_ids] in world.ledger.called("known")]
+    assert [len(run_ids) for run_ids in asked] == [100, 100, 5]
+    assert {run_id for run_ids in asked for run_id in run_ids} == {task.run_id for task in tasks}
+
+
+def test_the_queues_age_is_not_asked_for_when_every_task_shows_a_run(world):
+    world.tick()
+    world.add()
+    world.work()
+    settle(world, 2 * HOUR)
+    world.oldest_message = lambda now: pytest.fail("asked")
+    assert audit(world).sent_again == 0

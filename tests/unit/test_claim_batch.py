@@ -17,9 +17,9 @@ from faults import (
 from world import NOW, World
 
 from minutero.domain.buckets import claim_sort_key
+from minutero.domain.exchanged import Claim, Sent
 from minutero.domain.instants import DAY, MINUTE, SECOND
 from minutero.domain.task import OpenClaim, State
-from minutero.ports import Claim, Sent
 
 
 def scheduled(world, count=1, **more):

@@ -13,9 +13,9 @@ from faults import (
 )
 from world import NOW, World
 
+from minutero.domain.exchanged import Page
 from minutero.domain.instants import DAY, HOUR, MINUTE, SECOND
 from minutero.domain.task import OpenClaim, Place, State
-from minutero.ports import Page
 
 
 def settled_world(**more):
@@ -175,7 +175,7 @@ def test_a_failed_send_keeps_the_watermark_before_its_bucket_and_later_ones_are_
     failing = {stuck.task_id}
 
     def fails_some(real, messages):
-        from minutero.ports import Sent
+        from minutero.domain.exchanged import Sent
 
         return [
             Sent.FAILED if message.pointer.task_id in failing else real([message])[0]

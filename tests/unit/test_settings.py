@@ -72,5 +72,7 @@ def test_settings_that_break_a_promise_are_refused():
 
 
 def test_more_shards_than_a_task_id_can_name_are_refused():
-    with pytest.raises(SettingsError, match="MINUTERO_SHARDS must be a whole number from 1 to 1024"):
+    with pytest.raises(
+        SettingsError, match="MINUTERO_SHARDS must be a whole number from 1 to 1024"
+    ):
         Settings.from_environment({**NAMES, "MINUTERO_SHARDS": "1025"})

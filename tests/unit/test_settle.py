@@ -1,9 +1,9 @@
 import pytest
 from world import NOW, World
 
+from minutero.domain.exchanged import Page
 from minutero.domain.instants import HOUR
 from minutero.domain.task import OpenClaim
-from minutero.ports import Page
 from minutero.service.settle import is_settled
 
 

@@ -2,8 +2,8 @@ import pytest
 from faults import Faulty
 from world import NOW
 
+from minutero.domain.exchanged import Growth
 from minutero.domain.instants import DAY, HOUR, MINUTE
-from minutero.ports import Growth
 from minutero.service.shards import Shards, first_watermark
 from minutero.testing.memory import MemorySettingsStore
 

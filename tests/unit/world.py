@@ -3,12 +3,12 @@
 from faults import Faulty, is_down
 
 from minutero.domain.buckets import bucket_name
+from minutero.domain.exchanged import Growth
 from minutero.domain.instants import MINUTE, SECOND, parse_instant
 from minutero.domain.new_task import NewTask
 from minutero.domain.task import Task, new_task_id, place_of
 from minutero.domain.timing import Timing
 from minutero.jobs import Job, JobRegistry
-from minutero.ports import Growth
 from minutero.service.add_task import AddTask
 from minutero.service.audit import Auditor
 from minutero.service.cancel import CancelTask

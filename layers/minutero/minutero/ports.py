@@ -9,11 +9,21 @@ Rules for everything behind a port:
 * Time is an argument, in milliseconds.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol, TypeVar
 
+from minutero.domain.exchanged import (
+    Claim,
+    Cursor,
+    DeadLetter,
+    Growth,
+    Move,
+    Outgoing,
+    Page,
+    RunResult,
+    Sent,
+    Taken,
+)
 from minutero.domain.run import Outcome, RunRecord
 from minutero.domain.task import KeyRecord, OpenClaim, Place, Pointer, Task
 
@@ -38,103 +48,6 @@ class Parallel(Protocol):
         self, call: Callable[[Argument], Answer], arguments: Iterable[Argument], /
     ) -> list[Answer]:
         """The answers in the order of the arguments."""
-
-
-class Claim(StrEnum):
-    """What became of the claim of one task."""
-
-    WON = "won"
-    LOST = "lost"
-    UNKNOWN = "unknown"
-    """Throttled, in conflict, or failed inside: ask again with the same claim id."""
-
-
-class Sent(StrEnum):
-    """What became of one message of a batch."""
-
-    SENT = "sent"
-    REFUSED = "refused"
-    """The sender's fault: it will never be taken."""
-    FAILED = "failed"
-    """The queue's fault: ask again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """One page of a bucket: what is `scheduled`, in due order, then the open claims.
-
-    `unreadable` are the sort keys of rows that make no sense. `next` is where the next page begins, None
-    at the end of the bucket.
-    """
-
-    scheduled: Sequence[Pointer]
-    open_claims: Sequence[OpenClaim]
-    unreadable: Sequence[str]
-    next: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """A task that is claimed, and since when (milliseconds)."""
-
-    pointer: Pointer
-    claimed_at: int
-
-
-@dataclass(frozen=True, slots=True)
-class DeadLetter:
-    """A dead run as listed: which, of what job, why and when."""
-
-    run_id: str
-    place: Place
-    job: str
-    tenant: str
-    reason: str
-    died_at: int
-    keep_until: int
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """A task as it lies now and as it shall lie. `token` marks the run record that the move closes.
-
-    An attempt whose time ran out before `given_up` is given up, see `TaskStore.cancel`.
-    `redrives` is the dead letter that a redrive takes back, None for a reschedule or a run-now.
-    """
-
-    task: Task
-    to: Task
-    token: str
-    at: int
-    keep_until: int
-    given_up: int
-    redrives: DeadLetter | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """From `since` on (milliseconds, margins included) tasks may lie in shards below `shards`."""
-
-    shards: int
-    since: int
-
-
-@dataclass(frozen=True, slots=True)
-class Cursor:
-    """How far a shard is settled: every bucket up to the minute `watermark`, and who works on it.
-
-    `first_minute` is the watermark it began with; `audited` names the last minute each look has seen.
-    """
-
-    shard: int
-    watermark: int
-    lease_owner: str = ""
-    lease_until: int = 0
-    first_minute: int = 0
-    audited: Mapping[str, int] = field(default_factory=dict)
-
-    def leased_to_another(self, owner: str, now: int) -> bool:
-        return self.lease_owner not in ("", owner) and self.lease_until >= now
 
 
 class TaskStore(Protocol):
@@ -286,15 +199,6 @@ class SettingsStore(Protocol):
         """Stores the names of the jobs this worker has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outgoing:
-    """A message to send: its pointer, `DelaySeconds`, and for the dead-letter queue the reason."""
-
-    pointer: Pointer
-    delay: int = 0
-    reason: str = ""
-
-
 class TaskQueue(Protocol):
     """The tasks queue and its dead-letter queue."""
 
@@ -320,37 +224,3 @@ class RunOnce(Protocol):
         self, run_id: str, until: int, keep_until: int, body: Callable[[int], Outcome], /
     ) -> "RunResult":
         """Calls `body(attempt)` if the run may start. An exception of the body fails the attempt."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """The run is over: by this call (`fresh`) or by an earlier one."""
-
-    outcome: Outcome
-    fresh: bool
-
-
-@dataclass(frozen=True, slots=True)
-class InProgress:
-    """Another attempt has the run until then, in milliseconds."""
-
-    until: int
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """The attempt failed and the ledger knows."""
-
-    attempt: int
-    error: BaseException
-
-
-@dataclass(frozen=True, slots=True)
-class Overtaken:
-    """The attempt ran out of time and another took the run: nothing was written, and nothing may be
-    acknowledged."""
-
-
-RunResult = Finished | InProgress | Failed | Overtaken
-
-Job = Callable[..., Any]

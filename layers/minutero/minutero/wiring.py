@@ -6,22 +6,18 @@ function needs and no more, since imports are most of a cold start.
 
 # ruff: noqa: PLC0415 - see above
 
-import logging
 import os
 import random
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 from minutero.aws.clock import SystemClock
-from minutero.domain.new_task import NewTask
-from minutero.errors import Unavailable
 from minutero.jobs import JobRegistry
-from minutero.ports import Answer, Argument, Clock, Inbox, SettingsStore
-from minutero.service.fan_out import groups
+from minutero.ports import Answer, Argument
+from minutero.service.entries import Api, Audit, Tick, Worker
 from minutero.settings import Settings
 
 if TYPE_CHECKING:
@@ -29,40 +25,12 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
     from minutero.aws.tables import Tables
-    from minutero.service.add_task import Added, AddTask
-    from minutero.service.audit import Auditor, AuditReport
     from minutero.service.dead_letter import BuryMessage
-    from minutero.service.dispatch import Dispatcher, ShardReport
-    from minutero.service.job_catalog import JobCatalog
-    from minutero.service.read_task import ReadTask, TaskView
-    from minutero.service.run_messages import Batch, RunMessages
-    from minutero.service.shards import Shards
-
-logger = logging.getLogger(__name__)
 
 THREADS = 16
 """Requests a dispatcher keeps in flight: claims and sends of one batch run side by side."""
 
 CLOCK = SystemClock()
-
-
-@dataclass(frozen=True, slots=True)
-class Api:
-    """What the HTTP API and the Python client call."""
-
-    adds: "AddTask"
-    reads: "ReadTask"
-    jobs: "JobCatalog"
-    clock: Clock
-
-    def add_task(self, new: NewTask, body_hash: str) -> "Added":
-        return self.adds(new, body_hash)
-
-    def read_task(self, task_id: str) -> "TaskView":
-        return self.reads(task_id)
-
-    def job_names(self) -> frozenset[str]:
-        return self.jobs.names(self.clock.now())
 
 
 def api_parts(
@@ -111,25 +79,6 @@ def api() -> Api:
     return api_parts(_settings())
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """What the dispatcher function calls. `call_another` has a further dispatcher serve some shards."""
-
-    dispatcher: "Dispatcher"
-    counts: "Shards"
-    clock: Clock
-    call_another: Callable[[list[int]], None]
-
-    def tick(self, shards: Sequence[int] | None, deadline: int) -> "list[ShardReport]":
-        """One tick over these shards, or (None) over all there are, with the help of others."""
-        growth = self.counts.for_dispatch(self.clock.now())
-        if shards is None:
-            shards, others = groups(growth[-1].shards)
-            for group in others:
-                self.call_another(group)
-        return self.dispatcher.tick(shards, growth, deadline)
-
-
 @cache
 def dispatcher() -> Tick:
     """For functions/dispatcher. Each process has a name of its own in the leases."""
@@ -161,20 +110,6 @@ def dispatcher() -> Tick:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Audit:
-    """What the auditor function calls."""
-
-    auditor: "Auditor"
-    counts: "Shards"
-    clock: Clock
-
-    def audit(self, deadline: int) -> "AuditReport":
-        """Goes on where the last audit stopped."""
-        growth = self.counts.for_dispatch(self.clock.now())
-        return self.auditor.audit(range(growth[-1].shards), deadline)
-
-
 @cache
 def auditor() -> Audit:
     """For functions/auditor."""
@@ -199,32 +134,6 @@ def auditor() -> Audit:
         tick.counts,
         CLOCK,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Worker:
-    """What the worker function calls."""
-
-    messages: "RunMessages"
-    inbox: Inbox
-    settings: SettingsStore
-    clock: Clock
-
-    def batch(self, deadline: int) -> "Batch":
-        """One delivery of SQS; `deadline` in milliseconds is when this process will be ended."""
-        from minutero.service.run_messages import Batch
-
-        return Batch(self.messages, self.inbox, deadline)
-
-    def announce(self, names: frozenset[str]) -> None:
-        """Tells writers which jobs there are; writes only when that has changed.
-
-        Unanswered, it is logged and left: writers ask again for a name they do not know."""
-        try:
-            if self.settings.jobs() != names:
-                self.settings.announce_jobs(names)
-        except Unavailable as error:
-            logger.warning("the names of the jobs are not announced: %s", error)
 
 
 @cache

@@ -7,8 +7,8 @@ from minutero.aws.rows import read_open_claim
 from minutero.aws.tables import OPEN
 from minutero.aws.tasks_table import TasksTable
 from minutero.domain.buckets import CLAIM_PREFIX, claim_sort_key
+from minutero.domain.exchanged import Page, Taken
 from minutero.domain.task import OpenClaim, Place, Pointer, State, read_sort_key
-from minutero.ports import Page, Taken
 
 PAGE = 500
 """Items DynamoDB looks at for one page: under its 1 MB, and soon enough sent on."""

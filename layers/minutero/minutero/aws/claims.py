@@ -6,9 +6,9 @@ from typing import Any
 
 from minutero.aws.failures import ask
 from minutero.aws.tasks_table import TasksTable
+from minutero.domain.exchanged import Claim
 from minutero.domain.task import Place, State
 from minutero.errors import Unavailable
-from minutero.ports import Claim
 
 logger = logging.getLogger(__name__)
 

@@ -12,10 +12,10 @@ from minutero.aws.run_record import closing, record_id, taking_back, to_run_reco
 from minutero.aws.stored_tasks import StoredTasks
 from minutero.aws.tables import KEY_SK, PAYLOAD_SK, KeyItem, PayloadItem, TaskItem
 from minutero.aws.tasks_table import Entry, delete, put, update
+from minutero.domain.exchanged import Move
 from minutero.domain.run import Ending, Outcome, RunRecord
 from minutero.domain.task import Place, State, Task, first_place
 from minutero.errors import Unavailable
-from minutero.ports import Move
 
 STILL_THERE: Condition = TaskItem.bucket.exists()
 """Cancel, move: an update must not make a task of nothing. The run record alone decides the race."""

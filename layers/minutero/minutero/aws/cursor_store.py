@@ -8,7 +8,8 @@ from pynamodb.expressions.update import Action
 
 from minutero.aws.failures import GuardFailed, ask
 from minutero.aws.tables import CursorItem, Tables
-from minutero.ports import Clock, Cursor
+from minutero.domain.exchanged import Cursor
+from minutero.ports import Clock
 
 NO_ROW_YET: Condition = CursorItem.shard.does_not_exist()
 """Begin: a watermark that has moved must not be set back."""

@@ -10,9 +10,9 @@ from minutero.aws.rows import dead_bucket, dead_letter_attributes, to_dead_lette
 from minutero.aws.run_record import closing, record_id, to_run_record
 from minutero.aws.tables import RunItem, TaskItem
 from minutero.aws.tasks_table import Entry, TasksTable, check, put, update
+from minutero.domain.exchanged import DeadLetter
 from minutero.domain.run import Ending, Outcome
 from minutero.domain.task import Place, State
-from minutero.ports import DeadLetter
 
 STILL_THERE: Condition = TaskItem.bucket.exists()
 """Bury: an update must not make a task of nothing."""

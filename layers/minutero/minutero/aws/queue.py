@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from minutero.domain.buckets import bucket_name, parse_bucket
+from minutero.domain.exchanged import Outgoing, Sent
 from minutero.domain.task import Place, Pointer, read_sort_key
 from minutero.errors import Unavailable
-from minutero.ports import Outgoing, Sent
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

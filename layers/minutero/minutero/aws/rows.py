@@ -5,9 +5,9 @@ from typing import Any
 
 from minutero.aws.tables import DeadLetterItem, KeyItem, TaskItem
 from minutero.domain.buckets import CLAIM_PREFIX, claim_sort_key, parse_bucket
+from minutero.domain.exchanged import DeadLetter
 from minutero.domain.instants import SECOND, format_instant
 from minutero.domain.task import KeyRecord, OpenClaim, Place, State, Task, read_sort_key
-from minutero.ports import DeadLetter
 
 logger = logging.getLogger(__name__)
 

@@ -22,18 +22,11 @@ from aws_lambda_powertools.utilities.idempotency.persistence.datarecord import (
 )
 
 from minutero.aws.run_record import HASH_FUNCTION, KEY_PREFIX, decode_outcome, encode_outcome
+from minutero.domain.exchanged import Failed, Finished, InProgress, Overtaken, RunResult
 from minutero.domain.instants import SECOND
 from minutero.domain.run import Outcome, RunRecord, short
 from minutero.errors import SettingsError
-from minutero.ports import (
-    Clock,
-    Failed,
-    Finished,
-    InProgress,
-    Overtaken,
-    RunLedger,
-    RunResult,
-)
+from minutero.ports import Clock, RunLedger
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext

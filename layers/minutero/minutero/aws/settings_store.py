@@ -14,7 +14,8 @@ from minutero.aws.tables import (
     SettingsItem,
     Tables,
 )
-from minutero.ports import Clock, Growth
+from minutero.domain.exchanged import Growth
+from minutero.ports import Clock
 
 
 def larger_than_the_last(shards: int) -> Condition:

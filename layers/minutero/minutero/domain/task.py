@@ -6,6 +6,7 @@ import re
 import secrets
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 
 from minutero.domain.buckets import bucket_name
 from minutero.domain.instants import MINUTE, SECOND
@@ -67,6 +68,7 @@ def shard_of(what: bytes, shards: int) -> int:
     return int.from_bytes(hashlib.blake2b(what, digest_size=4).digest(), "big") % shards
 
 
+@lru_cache(4_096)
 def read_task_id(task_id: str) -> tuple[int, int]:
     """Task id -> (first second in milliseconds, shard). Raises ValueError for what is no task id."""
     if not _TASK_ID.fullmatch(task_id):

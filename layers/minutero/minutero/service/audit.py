@@ -5,20 +5,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from minutero.domain.buckets import bucket_name, minutes
+from minutero.domain.exchanged import Outgoing, Sent, Taken
 from minutero.domain.instants import DAY, HOUR, MINUTE
 from minutero.domain.timing import Timing
 from minutero.errors import Unavailable
-from minutero.ports import (
-    Clock,
-    CursorStore,
-    Outgoing,
-    Parallel,
-    RunLedger,
-    Sent,
-    Taken,
-    TaskQueue,
-    TaskStore,
-)
+from minutero.ports import Clock, CursorStore, Parallel, RunLedger, TaskQueue, TaskStore
 from minutero.service.claim_batch import ClaimBatch, Tally
 
 logger = logging.getLogger(__name__)

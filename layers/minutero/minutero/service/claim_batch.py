@@ -7,19 +7,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol, TypeVar
 
+from minutero.domain.exchanged import Claim, DeadLetter, Outgoing, Sent
 from minutero.domain.instants import SECOND
 from minutero.domain.task import OpenClaim, Place, Pointer, delay_seconds
 from minutero.domain.timing import Timing
-from minutero.ports import (
-    Claim,
-    Clock,
-    DeadLetter,
-    Outgoing,
-    Parallel,
-    Sent,
-    TaskQueue,
-    TaskStore,
-)
+from minutero.ports import Clock, Parallel, TaskQueue, TaskStore
 
 Result = TypeVar("Result", Claim, Sent)
 

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from minutero.domain.buckets import bucket_name, minute_of, minutes
+from minutero.domain.exchanged import Cursor, Growth
 from minutero.domain.instants import MINUTE
 from minutero.domain.task import is_late_minute
 from minutero.domain.timing import Timing
 from minutero.errors import Unavailable
-from minutero.ports import Clock, Cursor, CursorStore, Growth, Parallel, TaskQueue, TaskStore
+from minutero.ports import Clock, CursorStore, Parallel, TaskQueue, TaskStore
 from minutero.service.claim_batch import ClaimBatch, Tally
 from minutero.service.settle import is_settled
 from minutero.service.shards import first_watermark

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 
+from minutero.domain.exchanged import Failed, Finished, InProgress, Move, Outgoing, RunResult, Sent
 from minutero.domain.instants import SECOND
 from minutero.domain.retry import LONGEST_DELAY, backoff
 from minutero.domain.run import Ending, Outcome, bounded, short, succeeded
@@ -16,19 +17,7 @@ from minutero.domain.task import Pointer, Task, delay_seconds
 from minutero.domain.timing import Timing
 from minutero.errors import PermanentFailure, RetryLater
 from minutero.jobs import Job, JobRegistry, Run, Skipped
-from minutero.ports import (
-    Clock,
-    Failed,
-    Finished,
-    InProgress,
-    Move,
-    Outgoing,
-    RunOnce,
-    RunResult,
-    Sent,
-    TaskQueue,
-    TaskStore,
-)
+from minutero.ports import Clock, RunOnce, TaskQueue, TaskStore
 
 logger = logging.getLogger(__name__)
 

@@ -1,10 +1,10 @@
 """The dead letter of a dead run: the same whoever lists it, and however often."""
 
+from minutero.domain.exchanged import DeadLetter
 from minutero.domain.instants import SECOND
 from minutero.domain.run import RunRecord
 from minutero.domain.task import Task
 from minutero.domain.timing import Timing
-from minutero.ports import DeadLetter
 
 
 def letter_of(task: Task, record: RunRecord, timing: Timing) -> DeadLetter:

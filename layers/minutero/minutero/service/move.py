@@ -4,12 +4,13 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from minutero.domain.exchanged import DeadLetter, Move
 from minutero.domain.instants import SECOND
 from minutero.domain.run import Ending, RunRecord
 from minutero.domain.task import Task
 from minutero.domain.timing import Timing
 from minutero.errors import Conflict, Unavailable
-from minutero.ports import Clock, DeadLetter, Move, RunLedger, TaskStore
+from minutero.ports import Clock, RunLedger, TaskStore
 from minutero.service.cancel import is_superseded, why_not
 from minutero.service.find_task import FOLLOWS, find_task
 from minutero.service.letters import letter_of

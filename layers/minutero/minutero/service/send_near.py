@@ -3,10 +3,11 @@
 import logging
 from dataclasses import dataclass
 
+from minutero.domain.exchanged import Outgoing, Sent
 from minutero.domain.task import Task, delay_seconds, is_near
 from minutero.domain.timing import Timing
 from minutero.errors import Unavailable
-from minutero.ports import Clock, Outgoing, Sent, TaskQueue, TaskStore
+from minutero.ports import Clock, TaskQueue, TaskStore
 
 logger = logging.getLogger(__name__)
 

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from minutero.domain.buckets import minute_of
+from minutero.domain.exchanged import Growth
 from minutero.domain.instants import HOUR, MINUTE
-from minutero.ports import Growth, SettingsStore
+from minutero.ports import SettingsStore
 
 MARGIN = HOUR
 """How far before its time a new shard's cursor starts. No task can be older than the settings item that

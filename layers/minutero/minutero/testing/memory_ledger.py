@@ -4,16 +4,9 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from minutero.domain.exchanged import Failed, Finished, InProgress, Overtaken, RunResult
 from minutero.domain.run import Attempt, Ending, Outcome, RunRecord, short
-from minutero.ports import (
-    Clock,
-    Failed,
-    Finished,
-    InProgress,
-    Overtaken,
-    RunLedger,
-    RunResult,
-)
+from minutero.ports import Clock, RunLedger
 
 
 class MemoryRunLedger:

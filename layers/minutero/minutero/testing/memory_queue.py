@@ -4,8 +4,9 @@ import heapq
 from collections.abc import Sequence
 from itertools import count
 
+from minutero.domain.exchanged import Outgoing, Sent
 from minutero.domain.instants import SECOND
-from minutero.ports import Clock, Outgoing, Sent
+from minutero.ports import Clock
 
 MOST_MESSAGES = 10
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from minutero.ports import Cursor, Growth
+from minutero.domain.exchanged import Cursor, Growth
 
 
 class MemoryCursorStore:

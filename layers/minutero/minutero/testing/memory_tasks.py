@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from minutero.domain.buckets import CLAIM_PREFIX, claim_sort_key
+from minutero.domain.exchanged import Claim, DeadLetter, Move, Page, Taken
 from minutero.domain.run import Ending, Outcome, RunRecord
 from minutero.domain.task import KeyRecord, OpenClaim, Place, Pointer, State, Task, first_place
-from minutero.ports import Claim, DeadLetter, Move, Page, Taken
 from minutero.testing.memory_ledger import MemoryRunLedger
 
 PAGE = 500

@@ -1,0 +1,92 @@
+"""The entries: what each function of the deployment calls. `wiring` builds them."""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from minutero.errors import Unavailable
+from minutero.ports import Clock, Inbox, SettingsStore
+from minutero.service.fan_out import groups
+from minutero.service.run_messages import Batch, RunMessages
+
+if TYPE_CHECKING:
+    from minutero.service.add_task import AddTask
+    from minutero.service.audit import Auditor, AuditReport
+    from minutero.service.dispatch import Dispatcher, ShardReport
+    from minutero.service.job_catalog import JobCatalog
+    from minutero.service.read_task import ReadTask
+    from minutero.service.shards import Shards
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """What the HTTP API and the Python client call."""
+
+    add_task: "AddTask"
+    read_task: "ReadTask"
+    jobs: "JobCatalog"
+    clock: Clock
+
+    def job_names(self) -> frozenset[str]:
+        """Names of the deployed jobs."""
+        return self.jobs.names(self.clock.now())
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """What the dispatcher function calls. `call_another` has a further dispatcher serve some shards."""
+
+    dispatcher: "Dispatcher"
+    counts: "Shards"
+    clock: Clock
+    call_another: Callable[[list[int]], None]
+
+    def tick(self, shards: Sequence[int] | None, deadline: int) -> "list[ShardReport]":
+        """One tick over these shards, or (None) over all there are, with the help of others."""
+        growth = self.counts.for_dispatch(self.clock.now())
+        if shards is None:
+            shards, others = groups(growth[-1].shards)
+            for group in others:
+                self.call_another(group)
+        return self.dispatcher.tick(shards, growth, deadline)
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What the auditor function calls."""
+
+    auditor: "Auditor"
+    counts: "Shards"
+    clock: Clock
+
+    def audit(self, deadline: int) -> "AuditReport":
+        """Goes on where the last audit stopped."""
+        growth = self.counts.for_dispatch(self.clock.now())
+        return self.auditor.audit(range(growth[-1].shards), deadline)
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """What the worker function calls."""
+
+    messages: RunMessages
+    inbox: Inbox
+    settings: SettingsStore
+    clock: Clock
+
+    def batch(self, deadline: int) -> Batch:
+        """One delivery of SQS; `deadline` in milliseconds is when this process will be ended."""
+        return Batch(self.messages, self.inbox, deadline)
+
+    def announce(self, names: frozenset[str]) -> None:
+        """Tells writers which jobs there are; writes only when that has changed.
+
+        Unanswered, it is logged and left: writers ask again for a name they do not know."""
+        try:
+            if self.settings.jobs() != names:
+                self.settings.announce_jobs(names)
+        except Unavailable as error:
+            logger.warning("the names of the jobs are not announced: %s", error)
