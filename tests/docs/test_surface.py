@@ -5,18 +5,25 @@ import importlib
 import importlib.util
 import re
 from datetime import UTC, datetime
+from functools import cache
 
 import pytest
 import yaml
 from pages import NAMES, ROOT, blocks, code, table, unquoted
 
 import minutero
-from minutero import jobs
+from minutero import jobs, wiring
+from minutero.aws.bucket_pages import PAGE
 from minutero.domain import new_task
+from minutero.domain.instants import HOUR, MINUTE, SECOND
 from minutero.domain.lifecycle import Status
 from minutero.domain.run import RESULT_LIMIT
+from minutero.domain.timing import Timing
 from minutero.http.bodies import NewTaskBody
+from minutero.service.claim_batch import CLAIM_CHUNK, SEND_CHUNK
+from minutero.service.fan_out import GROUP
 from minutero.service.move import MOST_MOVES
+from minutero.service.shards import MARGIN
 from minutero.settings import Settings
 
 CALL = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE) (/[\w{}/-]*)")
@@ -76,17 +83,20 @@ def test_the_readme_lists_each_field_of_a_new_task_and_no_other():
 
 
 def test_the_readme_lists_each_status_and_no_other():
-    (line,) = re.findall(
-        r"^`status` is one of (.*)\.$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE
-    )
-    assert unquoted(line) == [str(status) for status in Status]
+    (told,) = re.findall(r"`status` is one of ([^.]*)\.", (ROOT / "README.md").read_text("utf-8"))
+    assert unquoted(told) == [str(status) for status in Status]
+
+
+@cache
+def template():
+    """template.yaml; CloudFormation's own tags come out as nothing."""
+    loader = type("Loader", (yaml.SafeLoader,), {})
+    loader.add_multi_constructor("!", lambda *_: None)
+    return yaml.load((ROOT / "template.yaml").read_text("utf-8"), loader)
 
 
 def parameters():
-    """The template's parameters; CloudFormation's own tags come out as nothing."""
-    loader = type("Loader", (yaml.SafeLoader,), {})
-    loader.add_multi_constructor("!", lambda *_: None)
-    return yaml.load((ROOT / "template.yaml").read_text("utf-8"), loader)["Parameters"]
+    return template()["Parameters"]
 
 
 def test_the_readme_lists_each_parameter_with_its_default():
@@ -134,6 +144,50 @@ def test_the_defaults_of_the_settings_are_the_templates():
     assert settings.shards == real["Shards"]["Default"]
     assert settings.timing.look_ahead == real["LookAheadMinutes"]["Default"] * 60_000
     assert settings.timing.worker_timeout == real["WorkerTimeout"]["Default"] * 1_000
+
+
+def words(name):
+    """A page's text in one line."""
+    return " ".join((ROOT / name).read_text("utf-8").split())
+
+
+def test_the_times_told_are_those_of_the_code_and_of_the_template():
+    timing = Timing()
+    dispatcher, shard, claim = (
+        ms // SECOND for ms in (timing.dispatcher_timeout, timing.shard_lease, timing.claim_lease)
+    )
+    told = words("ARCHITECTURE.md")
+    assert f"Dispatcher time-out {dispatcher} s < lease {shard} s" in told
+    assert f"an open claim's lease is {claim} s" in told
+    assert f"the grace of {timing.settle_grace // MINUTE} minutes" in told
+    assert f"deadline plus {timing.run_margin // SECOND} s" in told
+    assert f"[now - {timing.look_back // MINUTE} min, now + look-ahead]" in told
+    margin = timing.client_clock_margin // MINUTE
+    assert f"only {margin} minutes after its time ran out" in words(
+        "docs/decisions/0008-clients-clocks.md"
+    )
+    assert f"may be up to {margin} minutes off" in words("README.md")
+    assert template()["Resources"]["DispatcherFunction"]["Properties"]["Timeout"] == dispatcher
+
+
+def test_the_sizes_told_are_those_of_the_code():
+    told = words("ARCHITECTURE.md")
+    batches = (
+        f"{PAGE} items a page, {CLAIM_CHUNK} claims and {SEND_CHUNK} messages a request,"
+        f" {wiring.THREADS} requests side by side"
+    )
+    assert batches in told
+    assert f"One dispatcher serves {GROUP} shards." in told
+    assert f"A payload over {new_task.INLINE_PAYLOAD_LIMIT} bytes" in told
+    assert MARGIN == HOUR
+    assert "A new shard begins an hour before its time" in told
+    assert f"received {received()} times" in told
+
+
+def received():
+    """How often a message may be received before SQS gives it up."""
+    queue = template()["Resources"]["TasksQueue"]["Properties"]
+    return queue["RedrivePolicy"]["maxReceiveCount"]
 
 
 SNIPPETS = [(name, block.text) for name in NAMES for block in blocks(name, "python")]
