@@ -1,6 +1,7 @@
 """Every command in the documents is there, with its options."""
 
 import re
+import tomllib
 
 import pytest
 from pages import NAMES, ROOT, blocks, code, spans, table, unquoted
@@ -37,6 +38,22 @@ def test_every_target_with_a_help_line_is_in_contributing():
     helped = re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
     told = [unquoted(row[0])[0] for row in table("CONTRIBUTING.md", "Set-up")]
     assert {f"make {target}" for target in helped} == set(told)
+
+
+def folders():
+    """The folders of tests that hold any, and those of them that `make test` runs."""
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    chosen = set(config["tool"]["pytest"]["ini_options"]["testpaths"])
+    there = {f"tests/{path.parent.name}" for path in (ROOT / "tests").glob("*/test_*.py")}
+    return there, there & chosen
+
+
+def test_contributing_lists_each_folder_of_tests_and_says_which_are_left_out():
+    there, run = folders()
+    assert {unquoted(row[0])[0] for row in table("CONTRIBUTING.md", "Tests")} == there
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    told = re.findall(r"Not among them yet: (.*)\.", text)
+    assert set(unquoted(" ".join(told))) == there - run
 
 
 def find(words):
