@@ -7,7 +7,7 @@ export SAM_CLI_TELEMETRY := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check static format lint deploy down clean
+.PHONY: help setup run test check simulate static format lint deploy down clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,6 +64,11 @@ test: setup static ## the whole test suite, the local-stack tests among it
 
 check: setup static ## format, lint, types, import contracts and unit tests
 	@$(VENV)/python -m pytest tests/unit
+
+SEEDS ?= 200
+FROM ?= 0
+simulate: setup ## the fault simulation: SEEDS seeds from FROM on; the last line is JSON
+	@$(VENV)/python -m tests.simulation --seeds $(SEEDS) --from $(FROM)
 
 static:
 	@$(VENV)/ruff format --check --quiet . || { echo "check: run 'make format'" >&2; exit 1; }

@@ -6,58 +6,11 @@ Broken promises go to stderr, each with its seed. The last line is JSON: {"seeds
 
 import argparse
 import json
-import logging
 import os
 import sys
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from zlib import crc32
 
-from tests.simulation.run import Result, run_seed
-
-AS_LOST = {"lost", "watermark", "behind", "dead"}
-AS_DOUBLED = {"doubled", "cancelled", "fence", "keys"}
-CHUNK = 20
-
-
-def run_seeds(seeds: Iterable[int], processes: int) -> Iterator[Result]:
-    """The results in the order of the seeds."""
-    if processes == 1:
-        yield from map(_quietly, seeds)
-        return
-    with ProcessPoolExecutor(processes) as pool:
-        yield from pool.map(_quietly, seeds, chunksize=CHUNK)
-
-
-def summary(results: Iterable[Result]) -> dict[str, int | str]:
-    """What CONTRACT promises of the last line, from results in order of their seeds."""
-    tally: Counter[str] = Counter()
-    digest = 0
-    for result in results:
-        tally["seeds"] += 1
-        tally["tasks"] += result.tasks
-        tally["bodies"] += result.bodies
-        digest = crc32(f"{result.seed}:{result.digest}:{result.broken}".encode(), digest)
-        if result.broken:
-            tally[_kind(result.broken)] += 1
-            print(f"seed {result.seed}: {result.detail}", file=sys.stderr)
-    names = ("seeds", "tasks", "early", "lost", "doubled", "other", "bodies")
-    return {**{name: tally[name] for name in names}, "digest": f"{digest:08x}"}
-
-
-def _kind(broken: str) -> str:
-    if broken == "early":
-        return "early"
-    if broken in AS_LOST:
-        return "lost"
-    return "doubled" if broken in AS_DOUBLED else "other"
-
-
-def _quietly(seed: int) -> Result:
-    logging.disable(logging.CRITICAL)
-    return run_seed(seed)
+from tests.simulation.many import run_seeds, summary
 
 
 def main() -> int:

@@ -2,10 +2,6 @@
 
 from functools import partial
 
-from tests.simulation.jobs import KINDS, WEIGHTS
-from tests.simulation.watch import Violation
-from tests.simulation.world import World
-
 from minutero.domain.instants import MINUTE, SECOND
 from minutero.domain.new_task import NewTask
 from minutero.errors import Conflict, MinuteroError, NotFound, Unavailable
@@ -15,6 +11,9 @@ from minutero.service.job_catalog import JobCatalog
 from minutero.service.move import MoveTask
 from minutero.service.send_near import SendNear
 from minutero.service.shards import Shards
+from tests.simulation.jobs import KINDS, WEIGHTS
+from tests.simulation.watch import Violation
+from tests.simulation.world import World
 
 API_TIMEOUT = 10 * SECOND
 
@@ -29,6 +28,16 @@ class Clients:
         self.added: list[str] = []
         self._by_key: dict[str, set[str]] = {}
         self._serial = 0
+        # One for all, as a warm function has it, with what it remembers of the settings.
+        settings = world.port(world.settings, "settings")
+        self._add_task = AddTask(
+            world.port(world.tasks, "tasks"),
+            world.port(world.queue, "queue"),
+            Shards(settings, world.weather.shards),
+            JobCatalog(settings),
+            world.clock(),
+            world.timing,
+        )
 
     def plan(self, tasks: int) -> None:
         """Spreads the adding of tasks, and of what is done to some of them, over the span."""
@@ -63,19 +72,9 @@ class Clients:
             self._call(partial(self._add, new, 3 if key else 1))
 
     def _add(self, new: NewTask, tries: int, _clock_margin: int) -> None:
-        world, clock = self._world, self._world.clock()
-        settings = world.port(world.settings, "settings")
-        add = AddTask(
-            world.port(world.tasks, "tasks"),
-            world.port(world.queue, "queue"),
-            Shards(settings, world.wanted_shards),
-            JobCatalog(settings),
-            clock,
-            world.timing,
-        )
         for _ in range(tries):
             try:
-                task_id = add(new, "the same body").task.task_id
+                task_id = self._add_task(new, "the same body").task.task_id
             except Unavailable:
                 continue
             self.added.append(task_id)

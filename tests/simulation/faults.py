@@ -4,10 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tests.simulation.kernel import Kernel, Killed
-
 from minutero.domain.exchanged import Claim, Sent
 from minutero.errors import Unavailable
+from tests.simulation.kernel import Kernel, Killed
 
 
 @dataclass
@@ -72,20 +71,24 @@ def _call(
     quiet = 1 - 2 * rates.total()
     noted = name.encode()
 
+    slow = rates.slow
+    pause, note = kernel.pause, kernel.note
+
     def call(*args: Any, **kwargs: Any) -> Any:
         process = kernel.current
         if process is None:
             return effect(*args, **kwargs)
-        kernel.pause(_latency(chance(), rates))
-        luck = chance() if process.faulty else 0.0
-        if luck > quiet:
+        luck = chance()
+        pause(1 + int(luck * 10) if luck >= slow else _latency(luck, rates))
+        luck = chance()
+        if luck > quiet and process.faulty:
             return _unlucky(luck - quiet, effect, name, kernel, rates, args, kwargs)
-        kernel.note(noted)
+        note(noted)
         answer = effect(*args, **kwargs)
         # The pause before the next call's effect lets the others in just as well; this one lets time pass
         # between the effect and what the caller's clock says then.
-        if chance() < ANSWER_TAKES_TIME:
-            kernel.pause(_latency(chance(), rates))
+        if luck < ANSWER_TAKES_TIME:
+            pause(_latency(chance(), rates))
         return answer
 
     return call

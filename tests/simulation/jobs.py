@@ -2,10 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from tests.simulation.kernel import Killed
-
 from minutero.errors import PermanentFailure, RetryLater
 from minutero.jobs import Job, JobRegistry, Run
+from tests.simulation.kernel import Killed
 
 if TYPE_CHECKING:
     from tests.simulation.world import World

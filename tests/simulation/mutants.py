@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unittest.mock import patch
 
-from tests.simulation.stores import WatchedTasks
-
 from minutero.domain.buckets import bucket_name
 from minutero.domain.exchanged import Claim, Finished, Move, Overtaken, Sent
 from minutero.domain.instants import SECOND
@@ -19,6 +17,7 @@ from minutero.service.claim_batch import ClaimBatch
 from minutero.service.execute import Execute, Verdict
 from minutero.service.move import MoveTask
 from minutero.testing.memory import LedgerRunOnce, MemoryRunLedger, MemoryTaskStore
+from tests.simulation.stores import WatchedTasks
 
 Breaks = Callable[[], AbstractContextManager[Any]]
 

@@ -6,14 +6,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from unittest.mock import patch
 
+from minutero.domain.instants import HOUR, MINUTE, SECOND
+from minutero.domain.timing import Timing
 from tests.simulation.clients import Clients
 from tests.simulation.faults import Rates
 from tests.simulation.kernel import Kernel
 from tests.simulation.watch import Violation
 from tests.simulation.world import START, TIMING, Weather, World
-
-from minutero.domain.instants import HOUR, MINUTE, SECOND
-from minutero.domain.timing import Timing
 
 SPAN = 6 * MINUTE
 NORMALLY_SLOW = 0.02

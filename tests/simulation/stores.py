@@ -4,16 +4,15 @@ batches before their effect. A queue that delivers, late, twice, or never acknow
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tests.simulation.faults import Rates
-from tests.simulation.kernel import Kernel
-from tests.simulation.watch import Watch
-
 from minutero.domain.buckets import parse_bucket
 from minutero.domain.exchanged import Claim, Move, Outgoing, Sent
 from minutero.domain.instants import MINUTE, SECOND
 from minutero.domain.run import Outcome, RunRecord
 from minutero.domain.task import KeyRecord, Place, Task
 from minutero.testing.memory import MemoryCursorStore, MemoryRunLedger, MemoryTaskStore
+from tests.simulation.faults import Rates
+from tests.simulation.kernel import Kernel
+from tests.simulation.watch import Watch
 
 
 class WatchedLedger(MemoryRunLedger):

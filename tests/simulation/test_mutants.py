@@ -3,6 +3,7 @@
 import logging
 
 import pytest
+
 from tests.simulation.mutants import MUTANTS, Mutant
 from tests.simulation.run import run_seed
 

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.simulation.__main__ import run_seeds, summary
+
+from tests.simulation.many import run_seeds, summary
 from tests.simulation.run import run_seed
 
 SEEDS = 2_000

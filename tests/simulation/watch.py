@@ -1,12 +1,11 @@
 """The invariants, checked where an effect takes place, never from what a service believes."""
 
-from tests.simulation.kernel import Kernel
-
 from minutero.domain.buckets import bucket_name, parse_bucket
 from minutero.domain.exchanged import Cursor, Move
 from minutero.domain.instants import MINUTE
 from minutero.domain.run import Ending
 from minutero.domain.task import OpenClaim, State, Task, read_sort_key
+from tests.simulation.kernel import Kernel
 
 
 class Violation(BaseException):

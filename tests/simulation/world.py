@@ -5,12 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from tests.simulation.faults import Faulty, Rates
-from tests.simulation.jobs import registry_of
-from tests.simulation.kernel import Kernel, Process
-from tests.simulation.stores import Message, SimQueue, WatchedCursors, WatchedLedger, WatchedTasks
-from tests.simulation.watch import Violation, Watch
-
 from minutero.domain.exchanged import Growth
 from minutero.domain.instants import HOUR, MINUTE, SECOND
 from minutero.domain.lifecycle import Status
@@ -25,6 +19,11 @@ from minutero.service.execute import Execute, Verdict
 from minutero.service.read_task import ReadTask
 from minutero.service.shards import Shards
 from minutero.testing.memory import LedgerRunOnce, MemorySettingsStore, one_by_one
+from tests.simulation.faults import Faulty, Rates
+from tests.simulation.jobs import registry_of
+from tests.simulation.kernel import Kernel, Process
+from tests.simulation.stores import Message, SimQueue, WatchedCursors, WatchedLedger, WatchedTasks
+from tests.simulation.watch import Violation, Watch
 
 START = 1_800_000_000_000
 TIMING = Timing(worker_timeout=20 * SECOND)
