@@ -1,11 +1,13 @@
 """The demo of `make run`: a few tasks, followed live from their creation to their end."""
 
 import os
+import shutil
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from minutero_cli.api_client import Api, ApiError, find_api
@@ -23,9 +25,9 @@ SOON_SECONDS = 10
 SLOW_POLLS = 4
 GO_ON = """\
 The stack goes on running. To go on yourself:
-  minutero tasks add echo --in 30s --payload '{"hello": "world"}'
-  minutero local logs -f
-  minutero local down        (ends the stack)"""
+  {command} tasks add echo --in 30s --payload '{{"hello": "world"}}'
+  {command} local logs -f
+  {command} local down        (ends the stack)"""
 
 
 @dataclass(slots=True)
@@ -98,8 +100,15 @@ def main() -> int:
     except CommandError as error:
         print(f"minutero: {error}", file=sys.stderr)
         return 1
-    print(GO_ON)
+    print(GO_ON.format(command=_command()))
     return 0
+
+
+def _command() -> str:
+    """Name the command as it can be typed here, wherever `make run` was called from."""
+    if shutil.which("minutero"):
+        return "minutero"
+    return os.path.relpath(Path(sys.executable).with_name("minutero"))
 
 
 def _turns(api: Api, followed: list[Followed], *, until_done: bool) -> Iterator[None]:
