@@ -128,12 +128,14 @@ def test_no_error_of_botocore_ever_leaves_a_port(world, new_task, monkeypatch, f
     assert world.tasks.claim([task.place] * 3, "c1", NOW) == [Claim.UNKNOWN] * 3
 
 
-def test_every_read_is_consistent(world, new_task, faults):
+def test_every_read_is_consistent_that_does_not_say_otherwise(world, new_task, faults):
     task = new_task(key="k", payload="x" * 999, large=True)
     world.tasks.put_keyed(task, key_of(task), NOW)
     world.cursors.begin(3, NOW)
-    for request in everything(world, task).values():
-        request()
+    for name, request in everything(world, task).items():
+        # A record a moment too new makes the audit send a message for nothing.
+        if name != "known":
+            request()
     reads = [
         (operation, part.get("ConsistentRead"))
         for operation, request in faults.calls
