@@ -11,11 +11,14 @@ from minutero.service.job_catalog import JobCatalog
 from minutero.service.move import MoveTask
 from minutero.service.send_near import SendNear
 from minutero.service.shards import Shards
-from tests.simulation.jobs import KINDS, WEIGHTS
+from tests.simulation.jobs import KINDS, UP_TO
 from tests.simulation.watch import Violation
 from tests.simulation.world import World
 
 API_TIMEOUT = 10 * SECOND
+
+POPULAR = 0.6
+"""How many tasks are due on the full even minute, as people like it: bursts, and full batches."""
 
 
 class Clients:
@@ -45,7 +48,7 @@ class Clients:
         for _ in range(tasks):
             when = kernel.now + int(self._span * chance())
             kernel.at(when, self._start_adding)
-            if chance() < 0.3:
+            if chance() < 0.2:
                 kernel.at(when + int(4 * MINUTE * chance()), self._meddle)
 
     def _call(self, body) -> None:
@@ -59,12 +62,14 @@ class Clients:
         self._serial += 1
         luck = self._random.random()
         key = f"key-{self._serial}" if luck < 0.2 else ""
-        job = self._random.choices(KINDS, WEIGHTS)[0]
+        job = self._random.choices(KINDS, cum_weights=UP_TO)[0]
         ahead = self._random.choice((-60, 0, 3, 100, 170, 185, 200, 400)) * SECOND
-        ahead += self._random.randint(0, 3_000)
+        run_at = self._world.kernel.now + ahead + self._random.randint(0, 3_000)
+        if self._random.random() < POPULAR:
+            run_at += -run_at % (2 * MINUTE)
         new = NewTask(
             job,
-            run_at=self._world.kernel.now + ahead,
+            run_at=run_at,
             key=key,
             expires_after_seconds=1 if luck > 0.97 else None,
         )

@@ -41,6 +41,8 @@ class Rates:
 
 
 ANSWER_TAKES_TIME = 0.1
+AT_ONCE = 0.6
+"""Calls drawn above it take effect before anybody else does anything."""
 
 
 class Faulty:
@@ -79,7 +81,8 @@ def _call(
         if process is None:
             return effect(*args, **kwargs)
         luck = chance()
-        pause(1 + int(luck * 10) if luck >= slow else _latency(luck, rates))
+        if luck < AT_ONCE:
+            pause(1 + int(luck * 20) if luck >= slow else _latency(luck, rates))
         luck = chance()
         if luck > quiet and process.faulty:
             return _unlucky(luck - quiet, effect, name, kernel, rates, args, kwargs)

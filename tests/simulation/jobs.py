@@ -1,5 +1,6 @@
 """The jobs of the simulation: what a body may do to its run."""
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from minutero.errors import PermanentFailure, RetryLater
@@ -21,7 +22,8 @@ KINDS = (
     "stubborn",
     "skips",
 )
-WEIGHTS = (60, 8, 10, 4, 3, 4, 2, 3, 3, 2)
+UP_TO = tuple(accumulate((100, 4, 6, 2, 2, 2, 0.3, 1, 1, 1)))
+"""How often each kind is drawn, added up."""
 
 
 def registry_of(world: "World") -> JobRegistry:

@@ -24,16 +24,19 @@ class Process:
         self.dies_at = dies_at
         self.faulty = faulty
         self.on_end: Callable[[bool], None] | None = None
+        self.greenlet: greenlet | None = None
+        self.ended = False
         self._body = body
-        self.greenlet = greenlet(self._run, parent=kernel.hub)
 
-    def _run(self) -> None:
+    def run(self) -> None:
+        """All of its life, in a greenlet of the kernel's."""
         whole = False
         try:
             self._body()
             whole = True
         except Killed:
             pass
+        self.ended = True
         if self.on_end is not None:
             self.on_end(whole)
 
@@ -58,6 +61,7 @@ class Kernel:
         self._heap: list[tuple[int, int, Process | None, Callable[[], None] | None]] = []
         self._order = count()
         self._until = start
+        self._idle: list[greenlet] = []
 
     def note(self, what: bytes) -> None:
         """Makes an event part of the digest."""
@@ -108,8 +112,19 @@ class Kernel:
                 call()  # type: ignore[misc]
                 continue
             self.current = process
-            process.greenlet.switch()
+            if process.greenlet is None:
+                process.greenlet = self._idle.pop() if self._idle else greenlet(self._live)
+                process.greenlet.switch(process)
+            else:
+                process.greenlet.switch()
             self.current = None
-            if process.greenlet.dead:
+            if process.ended:
                 self.alive -= 1
         self.now = max(self.now, until)
+
+    def _live(self, process: Process) -> None:
+        """One greenlet's life: one process after the other, since making a greenlet is dear."""
+        while True:
+            process.run()
+            self._idle.append(getcurrent())
+            process = self.hub.switch()

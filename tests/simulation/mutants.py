@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from minutero.domain.buckets import bucket_name
 from minutero.domain.exchanged import Claim, Finished, Move, Overtaken, Sent
-from minutero.domain.instants import SECOND
+from minutero.domain.instants import MINUTE, SECOND
 from minutero.domain.run import Ending, Outcome, RunRecord
 from minutero.domain.task import OpenClaim, Place, State, Task, first_place, place_of
 from minutero.service import add_task, claim_batch, dispatch, execute, send_near
@@ -17,7 +17,9 @@ from minutero.service.claim_batch import ClaimBatch
 from minutero.service.execute import Execute, Verdict
 from minutero.service.move import MoveTask
 from minutero.testing.memory import LedgerRunOnce, MemoryRunLedger, MemoryTaskStore
+from tests.simulation.faults import Rates
 from tests.simulation.stores import WatchedTasks
+from tests.simulation.world import Weather
 
 Breaks = Callable[[], AbstractContextManager[Any]]
 
@@ -25,13 +27,27 @@ Breaks = Callable[[], AbstractContextManager[Any]]
 @dataclass(frozen=True, slots=True)
 class Mutant:
     """`breaks` patches the code; `seen_as` are the invariants of which one must break; `seed` is one in
-    which it does."""
+    which it does. A rule that matters in rare weather alone names the `season` that has it."""
 
     name: str
     rule: str
     breaks: Breaks
     seen_as: tuple[str, ...]
     seed: int = 0
+    season: Callable[[Weather], Weather] = lambda usual: usual
+
+
+def rival_dispatchers(usual: Weather) -> Weather:
+    """After an outage, two dispatchers at once on shards that no lease keeps apart; calls are slow, and
+    nothing else goes wrong."""
+    return replace(
+        usual,
+        outage=12 * MINUTE,
+        doubled=1.0,
+        leases=False,
+        page=20,
+        rates=Rates(crash=0, throttled=0, answer_lost=0, part=0, slow=0.5, stuck=0.01),
+    )
 
 
 def _patched(target: Any, name: str, replacement: Any) -> Breaks:
@@ -104,6 +120,8 @@ def _claims_looked_at_first() -> Iterator[None]:
     with (
         patch.object(dispatch.Visit, "_serve", serve_after_a_look),
         patch.object(dispatch, "is_settled", is_settled),
+        # Seen at once, not at the end of the visit, when the rival's claim may be closed.
+        patch.object(dispatch, "SAVE_EVERY", MINUTE),
     ):
         yield
 
@@ -325,6 +343,7 @@ MUTANTS = (
         "the open claims are asked for after the pass",
         _claims_looked_at_first,
         ("watermark", "lost"),
+        season=rival_dispatchers,
     ),
     Mutant(
         "settled-too-early",

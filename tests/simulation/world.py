@@ -62,6 +62,7 @@ class World:
         self.kernel = kernel
         self.weather = weather
         self.timing = timing
+        self._ports: dict[str, Faulty] = {}
         self.watch = Watch(kernel, true_clocks=weather.true_clocks)
         self.ledger = WatchedLedger(self.watch)
         self.cursors = WatchedCursors(self.watch, leases=weather.leases)
@@ -76,8 +77,8 @@ class World:
         self.settings.grow(Growth(weather.shards, kernel.now - 10 * MINUTE))
         self.wanted_shards = weather.shards
         self.quiet = False
+        self._execute = self._worker()
         self._serial = 0
-        self._ports: dict[str, Faulty] = {}
 
     # --- ports as a process has them
 
@@ -155,19 +156,21 @@ class World:
         for message in acknowledged if whole else ():
             self.queue.acknowledge(message)
 
-    def _work(self, batch: list[Message], acknowledged: list[Message]) -> None:
-        clock = self.clock()
-        deadline = clock.now() + self.timing.worker_timeout
-        store = self.port(self.tasks, "tasks")
-        execute = Execute(
-            store,
+    def _worker(self) -> Execute:
+        # Stateless, so that one does for all workers.
+        return Execute(
+            self.port(self.tasks, "tasks"),
             self.port(self.queue, "queue"),
-            LedgerRunOnce(self.port(self.ledger, "ledger"), clock),
+            LedgerRunOnce(self.port(self.ledger, "ledger"), self.clock()),
             self.jobs,
-            clock,
+            self.clock(),
             self.timing,
             self.kernel.random.random,
         )
+
+    def _work(self, batch: list[Message], acknowledged: list[Message]) -> None:
+        execute, store, clock = self._execute, self._execute.store, self._execute.clock
+        deadline = clock.now() + self.timing.worker_timeout
         try:
             tasks = store.get_many([message.outgoing.pointer for message in batch])
         except Unavailable:
