@@ -51,6 +51,7 @@ class WatchedLedger(MemoryRunLedger):
         before = self.records.get(run_id)
         record = super().end_unowned(run_id, outcome, now, keep_until, given_up, token)
         if record is not before and record.outcome == outcome:
+            self.watch.closed_from_outside(run_id, before)
             self.watch.run_ended(run_id, None, outcome.ending)
         return record
 

@@ -3,9 +3,12 @@
 from minutero.domain.buckets import bucket_name, parse_bucket
 from minutero.domain.exchanged import Cursor, Move
 from minutero.domain.instants import MINUTE
-from minutero.domain.run import Ending
+from minutero.domain.run import Ending, RunRecord
 from minutero.domain.task import OpenClaim, State, Task
 from tests.simulation.kernel import Kernel
+
+CLOCKS_DIFFER = 20_000
+"""More than the clocks of two functions differ here, less than the margin the protocol has for it."""
 
 
 class Violation(BaseException):
@@ -64,6 +67,11 @@ class Watch:
             raise Violation("doubled", f"{task_id} ends twice: {self.ended[task_id]}, {ending}")
         if ending is not Ending.SUPERSEDED:
             self.ended[task_id] = ending
+
+    def closed_from_outside(self, run_id: str, before: RunRecord | None) -> None:
+        """A cancel, a move or a burial has taken the run; not from an attempt that may still be alive."""
+        if before is not None and before.in_progress_until - CLOCKS_DIFFER > self._kernel.now:
+            raise Violation("fence", f"{run_id} was closed under a living attempt")
 
     def attempt_failed(self, run_id: str, owner: str) -> None:
         """The ledger has taken a failure."""
