@@ -100,14 +100,14 @@ def find_api(stack: str | None = None) -> Api:
             raise CommandError(
                 f"MINUTERO_API_URL is {url!r}; it must begin with https:// or http://"
             )
-        return Api(url, "the API of MINUTERO_API_URL", _signer(url))
+        return Api(url, "the API of MINUTERO_API_URL", signer(url))
     known = state.load(default_home())
     if known is None or not known.outputs or not is_running(known):
         raise CommandError(
             "no API to talk to; start the local stack with: minutero local up, "
             "or name one with --stack or MINUTERO_API_URL"
         )
-    sign = _signer(known.api_url, known.environment) if known.auth else None
+    sign = signer(known.api_url, known.environment) if known.auth else None
     return Api(known.api_url, "the local stack", sign)
 
 
@@ -125,7 +125,7 @@ def _of_stack(stack: str) -> Api:
         url = f"{found.endpoint}/_aws/execute-api/{found.outputs.get('ApiId', '')}/$default"
     if not url:
         raise CommandError(f"stack {stack!r} has no output ApiUrl; is it a stack of Minutero?")
-    return Api(url, f"the API of stack {stack!r}", _signer(url))
+    return Api(url, f"the API of stack {stack!r}", signer(url))
 
 
 def is_local(url: str) -> bool:
@@ -133,7 +133,7 @@ def is_local(url: str) -> bool:
     return urlsplit(url).hostname in LOOPBACK
 
 
-def _signer(url: str, environment: Mapping[str, str] | None = None) -> Sign | None:
+def signer(url: str, environment: Mapping[str, str] | None = None) -> Sign | None:
     """SigV4 with the credentials botocore finds; None when there are none.
 
     For this machine's own addresses only those of the environment count: nobody means to show a

@@ -41,7 +41,7 @@ class Rates:
 
 
 ANSWER_TAKES_TIME = 0.1
-AT_ONCE = 0.6
+AT_ONCE = 0.5
 """Calls drawn above it take effect before anybody else does anything."""
 
 

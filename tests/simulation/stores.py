@@ -128,6 +128,10 @@ class WatchedCursors(MemoryCursorStore):
         return done
 
 
+POLL = 200
+"""Milliseconds a poll waits for more of what is visible."""
+
+
 @dataclass(eq=False, slots=True)
 class Message:
     """One message of the queue. `gone` once it is acknowledged or has moved to the dead-letter queue."""
@@ -173,7 +177,8 @@ class SimQueue:
     def _arrive(self, message: Message, delay: int) -> None:
         self.waiting.add(message)
         chance = self._kernel.random.random
-        late = 300_000 * chance() if chance() < 0.005 else 900 * chance()
+        luck = chance()
+        late = luck * 60_000_000 if luck < 0.005 else luck * 300
         self._visible_in(delay + int(late), message)
         if chance() < 0.02:
             self._visible_in(delay + int(100_000 * chance()), message)
@@ -187,7 +192,7 @@ class SimQueue:
             return
         self._ready.append(message)
         if len(self._ready) == 1:
-            self._kernel.at(self._kernel.now + 40, self._poll)
+            self._kernel.at(self._kernel.now + POLL, self._poll)
 
     def _poll(self) -> None:
         batch, self._ready = self._ready[:10], self._ready[10:]

@@ -87,7 +87,8 @@ def home(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def stack(home):
-    """Deployed once for all tests, with the shortest look-ahead: what is 70 s ahead needs a tick."""
+    """Deployed once for all tests, with the shortest look-ahead: what is 70 s ahead needs a tick. Every
+    function has its own role's permissions and no others, and requests are signed."""
     built = home / "built"
     shutil.copytree(build(), built, symlinks=True)
     shutil.copytree(JOBS, built / "WorkerFunction" / "jobs", dirs_exist_ok=True)
@@ -95,13 +96,15 @@ def stack(home):
         home,
         server.free_port(),
         built=built,
+        auth=True,
         parameters={"LookAheadMinutes": "1", "Shards": "2"},
     )
     with warnings.catch_warnings():
         # The starter lets go of its process on purpose: a command ends before its stack does.
         warnings.simplefilter("ignore", ResourceWarning)
         state = local.up()
-    api = Api(state.api_url, "the stack of the tests")
+    sign = api_client.signer(state.api_url, state.environment)
+    api = Api(state.api_url, "the stack of the tests", sign)
     made = Stack(local, api, state.outputs)
     patient = pytest.MonkeyPatch()
     patient.setattr(api_client, "TIMEOUT", PATIENCE_SECONDS)
