@@ -26,7 +26,7 @@ def run_seeds(seeds: Iterable[int], processes: int) -> Iterator[Result]:
 
 
 def summary(results: Iterable[Result]) -> dict[str, int | str]:
-    """What CONTRACT promises of the last line, from results in order of their seeds."""
+    """The command's last line, from results in order of their seeds."""
     tally: Counter[str] = Counter()
     digest = 0
     for result in results:

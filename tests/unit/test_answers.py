@@ -1,4 +1,4 @@
-"""The shapes of CONTRACT's answers."""
+"""The shapes of the API's answers."""
 
 import json
 

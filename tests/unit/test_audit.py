@@ -220,6 +220,18 @@ def test_many_are_sent_again_in_batches_the_queue_takes(world):
     assert sorted(world.waiting_ids()) == sorted(task.task_id for task in tasks)
 
 
+def test_what_the_queue_does_not_take_is_sent_again_by_a_later_audit(world):
+    world.tick()
+    [task] = message_gone(world)
+    settle(world, 2 * HOUR)
+    world.queue.always("send", fails_all)
+    assert audit(world).sent_again == 0
+    world.queue.heal()
+    settle(world, 5 * MINUTE)
+    assert audit(world).sent_again == 1
+    assert world.waiting_ids() == [task.task_id]
+
+
 def test_a_message_that_may_still_wait_in_the_queue_is_not_sent_again(world):
     """After an outage of the worker the queue is long: its oldest message tells."""
     world.tick()

@@ -294,6 +294,15 @@ def test_attempts_of_a_task_that_moved_itself_are_counted_on(world):
     assert len(world.dead) == 1
 
 
+def test_the_errors_of_a_task_that_moved_itself_stay_in_its_history(world):
+    task = world.add(max_attempts=3)
+    world.job("echo", asks_for(1000))
+    world.play(minutes=20)
+    failures = world.read_task(task.task_id).run.failures
+    assert [failure.number for failure in failures] == [1, 2]
+    assert all("1000 s" in failure.error for failure in failures)
+
+
 def test_attempts_of_a_task_that_moved_itself_are_told(world):
     from minutero.http.answers import task_answer
 

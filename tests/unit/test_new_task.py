@@ -1,4 +1,4 @@
-"""CONTRACT's limits, both sides of each border."""
+"""The API's limits, both sides of each border."""
 
 import json
 import math

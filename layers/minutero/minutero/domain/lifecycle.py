@@ -7,7 +7,7 @@ from minutero.domain.task import State, Task
 
 
 class Status(StrEnum):
-    """The states of CONTRACT's `status`."""
+    """The values of the API's `status`."""
 
     SCHEDULED = "scheduled"
     CLAIMED = "claimed"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from minutero.domain.buckets import bucket_name, minutes
 from minutero.domain.exchanged import Outgoing, Sent, Taken
 from minutero.domain.instants import DAY, HOUR, MINUTE
+from minutero.domain.task import Pointer
 from minutero.domain.timing import Timing
 from minutero.errors import Unavailable
 from minutero.ports import Clock, CursorStore, Parallel, RunLedger, TaskQueue, TaskStore
@@ -81,7 +82,7 @@ class Auditor:
             bucket = bucket_name(minute, shard)
             mended = self._repair(bucket, batch)
             if look == FIRST_LOOK:
-                report.sent_again += self._send_lost(bucket)
+                mended = self._send_lost(bucket, report) and mended
             report.buckets += 1
             if not mended:
                 break
@@ -110,29 +111,35 @@ class Auditor:
                 return not (repaired and self.store.open_claims(bucket))
             after = page.next
 
-    def _send_lost(self, bucket: str) -> int:
+    def _send_lost(self, bucket: str, report: AuditReport) -> bool:
         """Sends again what was claimed and sent, shows no run, and whose message is gone: every message
-        still in the queue is younger than the claim. How many."""
-        sent = 0
+        still in the queue is younger than the claim. False when the queue did not take it all: the look
+        waits before this bucket."""
+        all_sent = True
         after: str | None = None
         while True:
             taken, after = self.store.page_taken(bucket, after)
             for start in range(0, len(taken), RUNS_CHUNK):
-                sent += self._send_if_lost(taken[start : start + RUNS_CHUNK])
+                lost = self._lost(taken[start : start + RUNS_CHUNK])
+                sent = self._send_again(lost)
+                report.sent_again += sent
+                all_sent = all_sent and sent == len(lost)
             if after is None:
-                return sent
+                return all_sent
 
-    def _send_if_lost(self, taken: Sequence[Taken]) -> int:
+    def _lost(self, taken: Sequence[Taken]) -> list[Pointer]:
+        """Nothing, while it is not known how old the queue's oldest message is."""
         known = self.ledger.known([one.pointer.run_id for one in taken])
         unseen = [one for one in taken if one.pointer.run_id not in known]
         oldest = self.oldest_message(self.clock.now()) if unseen else None
         if oldest is None:
-            return 0
-        lost = [one.pointer for one in unseen if one.claimed_at + SENT_BY_THEN < oldest]
+            return []
+        return [one.pointer for one in unseen if one.claimed_at + SENT_BY_THEN < oldest]
+
+    def _send_again(self, lost: Sequence[Pointer]) -> int:
         answers: list[Sent] = []
         for start in range(0, len(lost), SEND_CHUNK):
             chunk = lost[start : start + SEND_CHUNK]
             logger.error("%d claimed tasks had lost their messages", len(chunk))
-            # Not taken by the queue, they are left to the next look: a day later, or by hand.
             answers += self.queue.send([Outgoing(pointer) for pointer in chunk])
         return sum(answer is Sent.SENT for answer in answers)

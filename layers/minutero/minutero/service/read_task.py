@@ -1,10 +1,10 @@
 """Read a task as users see it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from minutero.domain.lifecycle import Status, status_of
 from minutero.domain.run import RunRecord
-from minutero.domain.task import Task
+from minutero.domain.task import Task, run_id_of
 from minutero.ports import Clock, RunLedger, TaskStore
 from minutero.service.find_task import find_task
 
@@ -37,4 +37,19 @@ class ReadTask:
         """Raises NotFound for an id of no task, or of none any more."""
         task = find_task(self.store, task_id)
         run = self.ledger.get(task.run_id)
-        return TaskView(task, run, status_of(task, run, self.clock.now()))
+        status = status_of(task, run, self.clock.now())
+        if task.attempts_before:
+            run = self._with_earlier(task, run)
+        return TaskView(task, run, status)
+
+    def _with_earlier(self, task: Task, run: RunRecord | None) -> RunRecord | None:
+        """Its worker has moved the task, once an attempt at most: the failures of the earlier runs belong
+        to it. Their number is in the task."""
+        first = max(0, task.run_no - task.attempts_before)
+        ids = [run_id_of(task.task_id, number) for number in range(first, task.run_no)]
+        records = [record for run_id in ids if (record := self.ledger.get(run_id)) is not None]
+        if run is None:
+            run = RunRecord(task.run_id, attempts=0, in_progress_until=0)
+        told = [failure for record in (*records, run) for failure in record.failures]
+        numbered = (replace(failure, number=place) for place, failure in enumerate(told, start=1))
+        return replace(run, failures=tuple(numbered))
