@@ -108,10 +108,3 @@ def new_task() -> NewTask:
         return Task(task_id=task_id, place=first_place(task_id), run_at=run_at, **made)
 
     return make
-
-
-@pytest.fixture(params=one_of("moto", "ministack"))
-def listing_world(request: pytest.FixtureRequest) -> World:
-    """An empty deployment on those that can list their dead; memory cannot yet."""
-    chosen: World = request.getfixturevalue(f"{request.param}_world")
-    return chosen

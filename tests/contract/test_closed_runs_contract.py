@@ -167,23 +167,23 @@ def test_a_cancelled_task_is_not_moved(world, new_task):
 # --- death without a message
 
 
-def test_a_buried_task_is_dead_and_listed(listing_world, new_task):
-    task = stored(listing_world, new_task(tenant="acme"))
+def test_a_buried_task_is_dead_and_listed(world, new_task):
+    task = stored(world, new_task(tenant="acme"))
     letter = letter_for(task)
-    assert listing_world.tasks.bury(letter)
-    assert listing_world.tasks.get(task.place).state is State.DEAD
-    assert start(listing_world, task).outcome == Outcome(Ending.DEAD, reason="unsendable")
-    assert not listing_world.tasks.page(task.place.bucket).scheduled
-    listed, after = listing_world.tasks.page_dead("2026-11-29", 3)
+    assert world.tasks.bury(letter)
+    assert world.tasks.get(task.place).state is State.DEAD
+    assert start(world, task).outcome == Outcome(Ending.DEAD, reason="unsendable")
+    assert not world.tasks.page(task.place.bucket).scheduled
+    listed, after = world.tasks.page_dead("2026-11-29", 3)
     assert (list(listed), after) == ([letter], None)
 
 
-def test_a_run_a_worker_has_is_not_buried(listing_world, new_task):
-    task = stored(listing_world, new_task())
-    start(listing_world, task)
-    assert not listing_world.tasks.bury(letter_for(task))
-    assert listing_world.tasks.get(task.place).state is State.SCHEDULED
-    assert list(listing_world.tasks.page_dead("2026-11-29", 3)[0]) == []
+def test_a_run_a_worker_has_is_not_buried(world, new_task):
+    task = stored(world, new_task())
+    start(world, task)
+    assert not world.tasks.bury(letter_for(task))
+    assert world.tasks.get(task.place).state is State.SCHEDULED
+    assert list(world.tasks.page_dead("2026-11-29", 3)[0]) == []
 
 
 def test_what_is_over_is_not_buried(world, new_task):
@@ -201,47 +201,47 @@ def die(world, task, at=NOW):
     return letter_for(task, "spent", at)
 
 
-def test_a_dead_run_is_listed_once(listing_world, new_task):
-    task = stored(listing_world, new_task())
-    letter = die(listing_world, task)
-    assert listing_world.tasks.list_dead(letter)
-    assert listing_world.tasks.list_dead(letter)
-    assert list(listing_world.tasks.page_dead("2026-11-29", 3)[0]) == [letter]
+def test_a_dead_run_is_listed_once(world, new_task):
+    task = stored(world, new_task())
+    letter = die(world, task)
+    assert world.tasks.list_dead(letter)
+    assert world.tasks.list_dead(letter)
+    assert list(world.tasks.page_dead("2026-11-29", 3)[0]) == [letter]
 
 
-def test_what_is_not_dead_is_not_listed(listing_world, new_task):
-    task = stored(listing_world, new_task())
-    assert not listing_world.tasks.list_dead(letter_for(task))
-    start(listing_world, task)
-    assert not listing_world.tasks.list_dead(letter_for(task))
-    listing_world.ledger.finish(task.run_id, "worker", Outcome(Ending.SUCCEEDED), NOW)
-    assert not listing_world.tasks.list_dead(letter_for(task))
-    assert list(listing_world.tasks.page_dead("2026-11-29", 3)[0]) == []
+def test_what_is_not_dead_is_not_listed(world, new_task):
+    task = stored(world, new_task())
+    assert not world.tasks.list_dead(letter_for(task))
+    start(world, task)
+    assert not world.tasks.list_dead(letter_for(task))
+    world.ledger.finish(task.run_id, "worker", Outcome(Ending.SUCCEEDED), NOW)
+    assert not world.tasks.list_dead(letter_for(task))
+    assert list(world.tasks.page_dead("2026-11-29", 3)[0]) == []
 
 
-def test_the_dead_are_listed_by_day_oldest_first(listing_world, new_task):
+def test_the_dead_are_listed_by_day_oldest_first(world, new_task):
     ages = [3 * SECOND, SECOND, 2 * SECOND]
-    letters = [die(listing_world, stored(listing_world, new_task()), NOW + age) for age in ages]
-    yesterday = die(listing_world, stored(listing_world, new_task()), NOW - DAY)
+    letters = [die(world, stored(world, new_task()), NOW + age) for age in ages]
+    yesterday = die(world, stored(world, new_task()), NOW - DAY)
     for letter in [*letters, yesterday]:
-        assert listing_world.tasks.list_dead(letter)
+        assert world.tasks.list_dead(letter)
     oldest_first = sorted(letters, key=lambda letter: letter.died_at)
-    assert list(listing_world.tasks.page_dead("2026-11-29", 3)[0]) == oldest_first
-    assert list(listing_world.tasks.page_dead("2026-11-28", 3)[0]) == [yesterday]
-    assert list(listing_world.tasks.page_dead("2026-11-29", 4)[0]) == []
+    assert list(world.tasks.page_dead("2026-11-29", 3)[0]) == oldest_first
+    assert list(world.tasks.page_dead("2026-11-28", 3)[0]) == [yesterday]
+    assert list(world.tasks.page_dead("2026-11-29", 4)[0]) == []
 
 
-def test_a_redriven_task_lies_anew_and_is_listed_no_more(listing_world, new_task):
-    task = stored(listing_world, new_task())
-    letter = die(listing_world, task)
-    listing_world.tasks.list_dead(letter)
+def test_a_redriven_task_lies_anew_and_is_listed_no_more(world, new_task):
+    task = stored(world, new_task())
+    letter = die(world, task)
+    world.tasks.list_dead(letter)
     move = moved(task, NOW + SECOND, redrives=letter)
-    assert listing_world.tasks.move(move) is None
-    assert listing_world.tasks.get(move.to.place) == move.to
-    assert list(listing_world.tasks.page_dead("2026-11-29", 3)[0]) == []
-    assert not listing_world.tasks.list_dead(letter)
-    assert start(listing_world, move.to).attempts == 1
-    assert listing_world.tasks.move(replace(move, at=NOW + 7)) is None
+    assert world.tasks.move(move) is None
+    assert world.tasks.get(move.to.place) == move.to
+    assert list(world.tasks.page_dead("2026-11-29", 3)[0]) == []
+    assert not world.tasks.list_dead(letter)
+    assert start(world, move.to).attempts == 1
+    assert world.tasks.move(replace(move, at=NOW + 7)) is None
 
 
 def test_what_is_not_dead_is_not_redriven(world, new_task):

@@ -63,7 +63,7 @@ class Clients:
         luck = self._random.random()
         key = f"key-{self._serial}" if luck < 0.2 else ""
         job = self._random.choices(KINDS, cum_weights=UP_TO)[0]
-        ahead = self._random.choice((-60, 0, 3, 100, 170, 185, 200, 400)) * SECOND
+        ahead = self._random.choice((-60, 0, 3, 100, 170, 185, 200, 300)) * SECOND
         run_at = self._world.kernel.now + ahead + self._random.randint(0, 3_000)
         if self._random.random() < POPULAR:
             run_at += -run_at % (2 * MINUTE)

@@ -95,9 +95,9 @@ def _killer(world: "World", run: Run) -> str:
 def _stubborn(world: "World", run: Run) -> str:
     """Its first attempt lives on while others overtake it; its second dies."""
     if run.attempt == 1:
-        world.kernel.pause(world.kernel.random.randint(50_000, 200_000))
+        world.kernel.pause(world.kernel.random.randint(45_000, 120_000))
     if run.attempt == 2:
-        world.kernel.pause(world.kernel.random.randint(0, 15_000))
+        world.kernel.pause(world.kernel.random.randint(0, 8_000))
         raise Killed
     return "done by its third attempt"
 

@@ -14,7 +14,7 @@ from tests.simulation.kernel import Kernel
 from tests.simulation.watch import Violation
 from tests.simulation.world import START, TIMING, Weather, World
 
-SPAN = 6 * MINUTE
+SPAN = 5 * MINUTE
 NORMALLY_SLOW = 0.02
 LONGEST_END = 3 * HOUR
 """How long a world may go on after its clients, in quiet, before what is left counts as lost."""
@@ -55,7 +55,7 @@ def run_seed(
 
 def _weather(kernel: Kernel) -> Weather:
     chance = kernel.random.random
-    shards = 1 if chance() < 0.7 else 2
+    shards = 1 if chance() < 0.8 else 2
     rates = Rates(slow=kernel.random.choice((*[NORMALLY_SLOW] * 3, 0.2)))
     rates = rates.times(kernel.random.choice((0, 1, 1, 1, 4)))
     if chance() < 0.15:

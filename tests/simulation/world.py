@@ -26,7 +26,7 @@ from tests.simulation.stores import Message, SimQueue, WatchedCursors, WatchedLe
 from tests.simulation.watch import Violation, Watch
 
 START = 1_800_000_000_000
-TIMING = Timing(worker_timeout=20 * SECOND)
+TIMING = Timing(worker_timeout=10 * SECOND)
 VISIBILITY = 6 * TIMING.worker_timeout
 FINAL = frozenset(Status) - {
     Status.SCHEDULED,
@@ -105,7 +105,7 @@ class World:
     def overtime(self) -> int:
         """How much longer than its time-out a worker lives, once in a while."""
         chance = self.kernel.random.random
-        return int(200_000 * chance()) if chance() < self.weather.zombies else 0
+        return int(120_000 * chance()) if chance() < self.weather.zombies else 0
 
     # --- the tick
 

@@ -4,8 +4,9 @@ from bisect import bisect_right, insort
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from minutero.domain.buckets import CLAIM_PREFIX, claim_sort_key
+from minutero.domain.buckets import CLAIM_PREFIX, claim_sort_key, parse_bucket
 from minutero.domain.exchanged import Claim, DeadLetter, Move, Page, Taken
+from minutero.domain.instants import format_instant
 from minutero.domain.run import Ending, Outcome, RunRecord
 from minutero.domain.task import KeyRecord, OpenClaim, Place, Pointer, State, Task, first_place
 from minutero.testing.memory_ledger import MemoryRunLedger
@@ -162,7 +163,15 @@ class MemoryTaskStore:
     def page_dead(
         self, day: str, shard: int, after: str | None = None
     ) -> tuple[Sequence[DeadLetter], str | None]:
-        raise NotImplementedError
+        oldest_first = sorted(
+            (f"{letter.died_at:014d}#{run_id}", letter)
+            for run_id, letter in self.letters.items()
+            if format_instant(letter.died_at)[:10] == day
+            and parse_bucket(letter.place.bucket)[1] == shard
+        )
+        rest = [(key, letter) for key, letter in oldest_first if after is None or key > after]
+        page = rest[: self._page]
+        return [letter for _, letter in page], page[-1][0] if len(rest) > len(page) else None
 
     # --- the parts
 
