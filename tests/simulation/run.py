@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from unittest.mock import patch
 
 from minutero.domain.instants import HOUR, MINUTE, SECOND
-from minutero.domain.timing import Timing
 from tests.simulation.clients import Clients
 from tests.simulation.faults import Rates
 from tests.simulation.kernel import Kernel
 from tests.simulation.watch import Violation
-from tests.simulation.world import START, TIMING, Weather, World
+from tests.simulation.world import START, Weather, World
 
 SPAN = 5 * MINUTE
 NORMALLY_SLOW = 0.02
@@ -32,14 +31,12 @@ class Result:
     detail: str = ""
 
 
-def run_seed(
-    seed: int, timing: Timing = TIMING, season: Callable[[Weather], Weather] = lambda usual: usual
-) -> Result:
+def run_seed(seed: int, season: Callable[[Weather], Weather] = lambda usual: usual) -> Result:
     """The same seed gives the same result, digest included. A `season` changes each seed's weather."""
     kernel = Kernel(seed, START + seed % 60 * SECOND)
     with _seeded_secrets(kernel):
         weather = season(_weather(kernel))
-        world = World(kernel, weather, timing)
+        world = World(kernel, weather)
         clients = Clients(world, SPAN)
         clients.plan(kernel.random.randint(40, 160))
         _plan_ticks(kernel, world)

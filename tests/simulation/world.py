@@ -58,10 +58,10 @@ class Weather:
 class World:
     """Built for one seed; `functions` and clients are processes over faulty ports."""
 
-    def __init__(self, kernel: Kernel, weather: Weather, timing: Timing = TIMING) -> None:
+    def __init__(self, kernel: Kernel, weather: Weather) -> None:
         self.kernel = kernel
         self.weather = weather
-        self.timing = timing
+        self.timing = TIMING
         self._ports: dict[str, Faulty] = {}
         self.watch = Watch(kernel, true_clocks=weather.true_clocks)
         self.ledger = WatchedLedger(self.watch)

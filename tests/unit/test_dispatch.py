@@ -561,3 +561,25 @@ def test_an_unreadable_row_keeps_the_watermark_before_its_bucket_until_it_is_bur
     world.store.heal()
     world.tick()
     assert world.watermark() == NOW + 14 * MINUTE
+
+
+# --- several shards
+
+
+def test_a_long_backlog_in_one_shard_keeps_nothing_due_now_in_another_waiting():
+    world = World(shards=2)
+    world.tick()
+    world.clock.advance(3 * HOUR)
+    due_now = [world.add(after=200 * SECOND) for _ in range(20)]
+    assert {task.place.bucket[-2:] for task in due_now} == {"00", "01"}
+    world.clock.advance(MINUTE)
+
+    def takes_a_second(real, *args):
+        world.clock.advance(SECOND)
+        return real(*args)
+
+    world.store.always("page", takes_a_second)
+    reports = world.tick(enough=45 * SECOND).values()
+    assert sorted(world.waiting_ids()) == sorted(task.task_id for task in due_now)
+    assert all(report.lag_ms > 2 * HOUR for report in reports), "neither backlog was finished"
+    assert all(report.lag_ms < 3 * HOUR for report in reports), "and each got its share of the time"

@@ -52,12 +52,13 @@ def api_parts(
     from minutero.service.read_task import ReadTask
     from minutero.service.shards import Shards
 
-    dynamodb = clients.dynamodb(region, endpoint, session=session)
+    tries = clients.TRIES_WAITED_FOR
+    dynamodb = clients.dynamodb(region, endpoint, session=session, tries=tries)
     tables = _tables(settings, dynamodb)
     store = DynamoTaskStore(tables, CLOCK)
     settings_store = DynamoSettingsStore(tables, CLOCK)
     queue = SqsTaskQueue(
-        clients.sqs(region, endpoint, session=session),
+        clients.sqs(region, endpoint, session=session, tries=tries),
         settings.tasks_queue_url,
         settings.dead_letter_queue_url,
     )

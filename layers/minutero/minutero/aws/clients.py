@@ -16,15 +16,17 @@ READ_TIMEOUT = 2.0
 """Seconds. Both services answer in milliseconds; botocore's own minute would eat a whole tick."""
 
 TRIES = 4
-"""Of one request, the first included; botocore pauses up to 1, 2, 4 s between them."""
+TRIES_WAITED_FOR = 2
+"""Of one request, the first included; botocore pauses up to 1, 2, 4 s between them. Fewer where somebody
+waits for the answer: two requests that hang take 5 s of the API's 10."""
 
 
-def config(connections: int = 10) -> Config:
+def config(connections: int = 10, tries: int = TRIES) -> Config:
     """Settings shared by all clients; `connections` is how many threads use one at the same time."""
     return Config(
         connect_timeout=CONNECT_TIMEOUT,
         read_timeout=READ_TIMEOUT,
-        retries={"total_max_attempts": TRIES, "mode": "standard"},
+        retries={"total_max_attempts": tries, "mode": "standard"},
         max_pool_connections=connections,
         # The requests are built here from checked values; validating them again costs a tenth of the CPU.
         parameter_validation=False,
@@ -42,12 +44,13 @@ def dynamodb(
     endpoint: str | None = None,
     connections: int = 10,
     session: botocore.session.Session | None = None,
+    tries: int = TRIES,
 ) -> "DynamoDBClient":
     """A DynamoDB client. None means what the environment says; `session` brings other credentials."""
     return cast(
         "DynamoDBClient",
         (session or _session()).create_client(
-            "dynamodb", region_name=region, endpoint_url=endpoint, config=config(connections)
+            "dynamodb", region_name=region, endpoint_url=endpoint, config=config(connections, tries)
         ),
     )
 
@@ -57,12 +60,13 @@ def sqs(
     endpoint: str | None = None,
     connections: int = 10,
     session: botocore.session.Session | None = None,
+    tries: int = TRIES,
 ) -> "SQSClient":
     """An SQS client. None means what the environment says; `session` brings other credentials."""
     return cast(
         "SQSClient",
         (session or _session()).create_client(
-            "sqs", region_name=region, endpoint_url=endpoint, config=config(connections)
+            "sqs", region_name=region, endpoint_url=endpoint, config=config(connections, tries)
         ),
     )
 

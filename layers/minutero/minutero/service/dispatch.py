@@ -1,11 +1,12 @@
 """One tick over some shards: first what is due now, then the backlog, oldest first."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from minutero.domain.buckets import bucket_name, minute_of, minutes
-from minutero.domain.exchanged import Cursor, Growth
+from minutero.domain.exchanged import Growth
 from minutero.domain.instants import MINUTE
 from minutero.domain.task import is_late_minute
 from minutero.domain.timing import Timing
@@ -49,58 +50,73 @@ class Dispatcher:
     ) -> list[ShardReport]:
         """One report a shard. No new batch is begun after `deadline` (milliseconds).
 
-        A shard that cannot be served is reported and left to the next tick: it keeps no other waiting,
-        and what was begun in it lies under an open claim.
+        [now - look-back, now + look-ahead] of all shards comes first, then their backlogs, each with its
+        share of the time that is left: an outage is caught up without starving what is due now, in
+        whatever shard. A shard that cannot be served is reported and left to the next tick: it keeps no
+        other waiting, and what was begun in it lies under an open claim.
         """
-        return [self._shard(shard, growth, deadline) for shard in shards]
+        visits = [Visit(self, shard) for shard in shards]
+        for waiting, visit in zip(range(len(visits), 0, -1), visits, strict=True):
+            visit.begin(growth, self._share(deadline, waiting))
+        for waiting, visit in zip(range(len(visits), 0, -1), visits, strict=True):
+            visit.catch_up(self._share(deadline, waiting))
+        return [visit.report for visit in visits]
 
-    def _shard(self, shard: int, growth: Sequence[Growth], deadline: int) -> ShardReport:
-        report = ShardReport(shard)
-        try:
-            cursor = self.cursors.get(shard) or self.cursors.begin(
-                shard, first_watermark(shard, growth)
-            )
-            if cursor.leased_to_another(self.owner, self.clock.now()):
-                return ShardReport(shard, skipped="leased to another dispatcher")
-            visit = Visit(self, cursor, deadline)
-            report = visit.report
-            visit.run()
-        except Unavailable as error:
-            logger.warning("shard %d is left to the next tick: %s", shard, error)
-            report.skipped = f"unavailable: {error}"
-        return report
+    def _share(self, deadline: int, waiting: int) -> int:
+        now = self.clock.now()
+        return now + (deadline - now) // waiting
 
 
 class Visit:
-    """One dispatcher's work on one shard in one tick."""
+    """One dispatcher's work on one shard in one tick: `begin`, then `catch_up`."""
 
-    def __init__(self, dispatcher: Dispatcher, cursor: Cursor, deadline: int) -> None:
+    def __init__(self, dispatcher: Dispatcher, shard: int) -> None:
         self._d = dispatcher
-        self._shard = cursor.shard
-        self._watermark = self._saved = cursor.watermark
-        self._deadline = deadline
+        self._shard = shard
+        self._watermark = self._saved = 0
+        self._deadline = 0
         self._leased = False
+        self._may_go_on = False
         self._batch = ClaimBatch(dispatcher, self._time_is_up)
-        self.report = ShardReport(cursor.shard, self._batch.tally)
+        self.report = ShardReport(shard, self._batch.tally)
 
-    def run(self) -> None:
-        """[now - look-back, now + look-ahead] first, so that an outage is caught up without starving what
-        is due now; then the backlog from the watermark."""
+    def begin(self, growth: Sequence[Growth], deadline: int) -> None:
+        """Serves what is due now, unless another dispatcher has the shard."""
+        self._deadline = deadline
+        with self._reported():
+            cursor = self._d.cursors.get(self._shard) or self._d.cursors.begin(
+                self._shard, first_watermark(self._shard, growth)
+            )
+            self._watermark = self._saved = cursor.watermark
+            now = self._d.clock.now()
+            if cursor.leased_to_another(self._d.owner, now):
+                self.report.skipped = "leased to another dispatcher"
+            else:
+                self._may_go_on = self._due_now(now)
+
+    def catch_up(self, deadline: int) -> None:
+        """Serves the backlog, saves how far it has come and gives the shard back."""
+        self._deadline = deadline
         now = self._d.clock.now()
-        try:
-            if self._due_now(now):
+        if self._may_go_on:
+            with self._reported():
                 self._backlog(now)
-        except Unavailable:
-            # The next tick may be another process's: it must not find the shard leased to this one.
-            self._leave(now)
-            raise
-        self._leave(now)
-
-    def _leave(self, now: int) -> None:
         settleable = minute_of(now - self._d.timing.settle_grace) - MINUTE
-        self.report.lag_ms = max(0, settleable - self._watermark)
+        self.report.lag_ms = max(0, settleable - self._watermark) if self._saved else 0
         if self._leased or self._watermark > self._saved:
-            self._save(lease_until=0)
+            # Also after an error: the next tick may be another process's, and must not find the shard
+            # leased to this one.
+            with self._reported():
+                self._save(lease_until=0)
+
+    @contextmanager
+    def _reported(self) -> Iterator[None]:
+        try:
+            yield
+        except Unavailable as error:
+            logger.warning("shard %d is left to the next tick: %s", self._shard, error)
+            self.report.skipped = f"unavailable: {error}"
+            self._may_go_on = False
 
     def _due_now(self, now: int) -> bool:
         timing = self._d.timing
