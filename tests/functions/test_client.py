@@ -89,3 +89,20 @@ def test_an_id_of_no_task_is_not_found(client):
 def test_missing_variables_are_named():
     with pytest.raises(minutero.SettingsError, match="MINUTERO_RUNS_TABLE"):
         minutero.Client.from_environment({})
+
+
+def test_each_client_has_the_credentials_the_environment_has_when_it_is_made(monkeypatch):
+    """A process that changes its role, or a test that changes its keys, makes a new client."""
+    from minutero import wiring
+
+    keys = []
+
+    def reads_its_keys(settings, session, **options):
+        keys.append(session.get_credentials().access_key)
+
+    monkeypatch.setattr(wiring, "api_parts", reads_its_keys)
+    for key in ("first", "second"):
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", key)
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+        minutero.Client(settings=object())
+    assert keys == ["first", "second"]

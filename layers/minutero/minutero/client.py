@@ -50,6 +50,8 @@ class Client:
         region: str | None = None,
         endpoint: str | None = None,
     ) -> None:
+        # One of its own: what the environment says now, not what it said to the first in this process.
+        session = session or botocore.session.get_session()
         if settings is None:
             found = find_stack(stack, session, region, endpoint)
             settings = Settings.from_environment(found.environment())
