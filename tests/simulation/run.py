@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from unittest.mock import patch
 
 from minutero.domain.instants import HOUR, MINUTE, SECOND
+from minutero.service import audit
 from tests.simulation.clients import Clients
 from tests.simulation.faults import Rates
 from tests.simulation.kernel import Kernel
@@ -34,11 +35,11 @@ class Result:
 def run_seed(seed: int, season: Callable[[Weather], Weather] = lambda usual: usual) -> Result:
     """The same seed gives the same result, digest included. A `season` changes each seed's weather."""
     kernel = Kernel(seed, START + seed % 60 * SECOND)
-    with _seeded_secrets(kernel):
+    with _seeded_secrets(kernel), _early_looks():
         weather = season(_weather(kernel))
         world = World(kernel, weather)
         clients = Clients(world, SPAN)
-        clients.plan(kernel.random.randint(40, 160))
+        clients.plan(kernel.random.randint(40, 130))
         _plan_ticks(kernel, world)
         broken = detail = ""
         try:
@@ -80,6 +81,8 @@ def _plan_ticks(kernel: Kernel, world: World) -> None:
 
     def minute() -> None:
         kernel.at(kernel.now + MINUTE, minute)
+        if kernel.random.random() < 0.05:
+            world.audit()
         if outage_from <= kernel.now < outage_until:
             return
         luck = 1.0 if world.quiet else kernel.random.random()
@@ -104,6 +107,16 @@ def _play(kernel: Kernel, world: World) -> None:
     end = kernel.now + LONGEST_END
     while kernel.now < end and not world.is_over():
         kernel.run(kernel.now + MINUTE)
+
+
+@contextmanager
+def _early_looks() -> Iterator[None]:
+    """The audit's looks, minutes after the bucket instead of an hour and a day: within a world's life."""
+    with (
+        patch.dict(audit.LOOKS, {"hour": 7 * MINUTE, "day": 9 * MINUTE}),
+        patch.object(audit, "SENT_BY_THEN", 5 * MINUTE),
+    ):
+        yield
 
 
 @contextmanager

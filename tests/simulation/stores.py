@@ -137,6 +137,7 @@ class Message:
     """One message of the queue. `gone` once it is acknowledged or has moved to the dead-letter queue."""
 
     outgoing: Outgoing
+    sent_at: int
     receives: int = 0
     gone: bool = False
 
@@ -171,7 +172,7 @@ class SimQueue:
                 answers.append(Sent.FAILED)
                 continue
             answers.append(Sent.SENT)
-            self._arrive(Message(message), message.delay * SECOND)
+            self._arrive(Message(message, self._kernel.now), message.delay * SECOND)
         return answers
 
     def _arrive(self, message: Message, delay: int) -> None:
@@ -210,13 +211,17 @@ class SimQueue:
         if living:
             self.deliver(living)
 
+    def oldest(self, now: int) -> int:
+        """When the oldest message was sent; now, when there is none."""
+        return min((message.sent_at for message in self.waiting), default=now)
+
     def acknowledge(self, message: Message) -> None:
         """Deletes it, whoever has it in hand."""
         message.gone = True
         self.waiting.discard(message)
 
     def send_dead(self, message: Outgoing) -> None:
-        dead = Message(message)
+        dead = Message(message, self._kernel.now)
         self.waiting.add(dead)
         self._kernel.at(self._kernel.now + 50, lambda: self._dead_visible(dead))
 
