@@ -53,7 +53,6 @@ class Faulty:
         self._name = name
         self._kernel = kernel
         self._rates = rates
-        self._wrapped: dict[str, Callable[..., Any]] = {}
 
     def __getattr__(self, method: str) -> Any:
         call = _call(

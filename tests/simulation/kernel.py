@@ -44,9 +44,6 @@ class Process:
         """This process's own clock."""
         return self.kernel.now + self.skew
 
-    def sleep(self, ms: int) -> None:
-        self.kernel.pause(ms)
-
 
 class Kernel:
     """Runs what is due next, one thing at a time; the same seed gives the same order."""

@@ -11,7 +11,7 @@ from minutero.domain.task import Pointer
 from minutero.domain.timing import Timing
 from minutero.errors import Unavailable
 from minutero.ports import Clock, CursorStore, Parallel, RunLedger, TaskQueue, TaskStore
-from minutero.service.claim_batch import ClaimBatch, Tally
+from minutero.service.claim_batch import SEND_CHUNK, ClaimBatch, Tally, chunks
 
 logger = logging.getLogger(__name__)
 
@@ -25,9 +25,8 @@ SENT_BY_THEN = 15 * MINUTE
 """A claim is sent within the life of its dispatcher, or of the one that rescues it, and a few minutes more
 are harmless: a message sent again for nothing finds its run."""
 
-SEND_CHUNK = 10
 RUNS_CHUNK = 100
-"""The most SendMessageBatch and BatchGetItem take."""
+"""The most BatchGetItem takes."""
 
 
 @dataclass(slots=True)
@@ -119,8 +118,8 @@ class Auditor:
         after: str | None = None
         while True:
             taken, after = self.store.page_taken(bucket, after)
-            for start in range(0, len(taken), RUNS_CHUNK):
-                lost = self._lost(taken[start : start + RUNS_CHUNK])
+            for chunk in chunks(taken, RUNS_CHUNK):
+                lost = self._lost(chunk)
                 sent = self._send_again(lost)
                 report.sent_again += sent
                 all_sent = all_sent and sent == len(lost)
@@ -138,8 +137,7 @@ class Auditor:
 
     def _send_again(self, lost: Sequence[Pointer]) -> int:
         answers: list[Sent] = []
-        for start in range(0, len(lost), SEND_CHUNK):
-            chunk = lost[start : start + SEND_CHUNK]
+        for chunk in chunks(lost, SEND_CHUNK):
             logger.error("%d claimed tasks had lost their messages", len(chunk))
             answers += self.queue.send([Outgoing(pointer) for pointer in chunk])
         return sum(answer is Sent.SENT for answer in answers)

@@ -14,6 +14,7 @@ from minutero.domain.timing import Timing
 from minutero.ports import Clock, Parallel, TaskQueue, TaskStore
 
 Result = TypeVar("Result", Claim, Sent)
+Item = TypeVar("Item")
 
 CLAIM_CHUNK = 25
 SEND_CHUNK = 10
@@ -153,7 +154,7 @@ class ClaimBatch:
         self, ask: Callable[[Sequence[Pointer]], list[Result]], tasks: Sequence[Pointer], size: int
     ) -> list[tuple[Pointer, Result]]:
         """What became of each task, asked in chunks side by side."""
-        answers = self._parallel(ask, _chunks(tasks, size)) if tasks else []
+        answers = self._parallel(ask, chunks(tasks, size)) if tasks else []
         return list(zip(tasks, (one for chunk in answers for one in chunk), strict=True))
 
     def _claim_chunk(
@@ -196,5 +197,6 @@ class ClaimBatch:
             yield pause
 
 
-def _chunks(tasks: Sequence[Pointer], size: int) -> list[Sequence[Pointer]]:
+def chunks(tasks: Sequence[Item], size: int) -> list[Sequence[Item]]:
+    """Slices of at most `size`."""
     return [tasks[start : start + size] for start in range(0, len(tasks), size)]

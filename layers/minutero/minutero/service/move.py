@@ -47,32 +47,34 @@ class MoveTask:
 
     def redrive(self, task_id: str) -> Task:
         """A dead task once more, with all its attempts. Raises NotFound, Conflict (not dead), Unavailable."""
-        token = secrets.token_hex(8)
-        for _ in range(FOLLOWS):
-            now = self.clock.now()
-            task = find_task(self.store, task_id)
-            record = self.ledger.get(task.run_id)
-            if record is None or record.outcome is None or record.outcome.ending is not Ending.DEAD:
-                raise Conflict(f"task {task_id} is not dead; only a dead task can be redriven")
-            letter = letter_of(task, record, self.timing)
-            to = task.moved(now, now, self.timing.retention)
-            blocking = self._carry_out(task, to, token, now, letter)
-            if blocking is None:
-                return self.send_near(to)
-        raise Unavailable(f"task {task_id} is being moved again and again; try later")
+        return self._move(task_id, lambda now: now, "redriven", self._letter_of_the_dead)
 
-    def _move(self, task_id: str, due: Callable[[int], int], verb: str) -> Task:
+    def _letter_of_the_dead(self, task: Task) -> DeadLetter:
+        record = self.ledger.get(task.run_id)
+        if record is None or record.outcome is None or record.outcome.ending is not Ending.DEAD:
+            raise Conflict(f"task {task.task_id} is not dead; only a dead task can be redriven")
+        return letter_of(task, record, self.timing)
+
+    def _move(
+        self,
+        task_id: str,
+        due: Callable[[int], int],
+        verb: str,
+        takes_back: Callable[[Task], DeadLetter] | None = None,
+    ) -> Task:
         token = secrets.token_hex(8)
         for _ in range(FOLLOWS):
             now = self.clock.now()
             task = find_task(self.store, task_id)
             if task.run_no >= MOST_MOVES:
                 raise Conflict(f"task {task_id} was moved {MOST_MOVES} times; add a new one")
+            letter = takes_back(task) if takes_back is not None else None
             to = task.moved(due(now), now, self.timing.retention)
-            blocking = self._carry_out(task, to, token, now, None)
+            blocking = self._carry_out(task, to, token, now, letter)
             if blocking is None:
                 return self.send_near(to)
-            if not is_superseded(blocking):
+            # A redrive looks again: what is not dead any more is told so by its letter.
+            if letter is None and not is_superseded(blocking):
                 raise Conflict(why_not(task_id, blocking, verb))
         raise Unavailable(f"task {task_id} is being moved again and again; try later")
 
