@@ -41,5 +41,9 @@ class MemoryQueue:
             return heapq.heappop(self._waiting)[2]
         return None
 
+    def next_visible(self) -> int | None:
+        """When the next message becomes visible."""
+        return self._waiting[0][0] if self._waiting else None
+
     def __len__(self) -> int:
         return len(self._waiting)
