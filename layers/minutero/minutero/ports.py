@@ -20,6 +20,7 @@ from minutero.domain.exchanged import (
     Move,
     Outgoing,
     Page,
+    QueueDepth,
     RunResult,
     Sent,
     Taken,
@@ -57,6 +58,12 @@ class TaskStore(Protocol):
         """Create, unkeyed. Guard: nothing lies at the place. The id is fresh and random, so finding
         something there means an answer was lost: it is ours, and all is well."""
 
+    def put_many(self, tasks: Sequence[Task]) -> list[bool]:
+        """Create any number, unkeyed, in writes that carry no guard: the ids are fresh and random, so nothing
+        lies at their places, and writing one twice is writing it once.
+
+        In the order of `tasks`: True when it is stored; False when no answer came: it may be stored or not."""
+
     def put_keyed(self, task: Task, key: KeyRecord, now: int) -> KeyRecord | None:
         """Create and register the key, together. Guard: the key is free (never used, or expired).
 
@@ -81,6 +88,14 @@ class TaskStore(Protocol):
         self, bucket: str, after: str | None = None
     ) -> tuple[Sequence[Taken], str | None]:
         """One page of the tasks of a bucket that are claimed, whoever did it, and where the next begins."""
+
+    def page_tasks(
+        self, bucket: str, after: str, job: str, most: int
+    ) -> tuple[Sequence[Task], str | None]:
+        """One page of the tasks of a bucket, in whatever state, for people to read: those after the sort key
+        `after` ("": all), of that job ("": any), at most `most` looked at; and where the next page begins.
+
+        Neither addresses nor open claims; a large payload is left out (`large` says so)."""
 
     def open_claims(self, bucket: str) -> Sequence[OpenClaim]:
         """All open claims of a bucket, oldest first, in a query of its own."""
@@ -135,6 +150,11 @@ class TaskStore(Protocol):
     ) -> tuple[Sequence[DeadLetter], str | None]:
         """One page of the runs that died on a UTC day (`2026-11-29`), oldest first."""
 
+    def discard(self, letter: DeadLetter) -> bool:
+        """Takes a dead run off the list for good: its outcome becomes `discarded`, its row goes, together.
+
+        Guard: its outcome is dead. False when it was redriven; discarding twice is True."""
+
 
 class RunLedger(Protocol):
     """The Runs table: the lock after SQS. One record a run, one owner an attempt."""
@@ -157,6 +177,9 @@ class RunLedger(Protocol):
 
     def get(self, run_id: str) -> RunRecord | None:
         """The record of a run."""
+
+    def get_many(self, run_ids: Sequence[str]) -> dict[str, RunRecord]:
+        """The records of up to 100 runs, no id twice, in one read; those without one are left out."""
 
     def known(self, run_ids: Sequence[str]) -> frozenset[str]:
         """Which of up to 100 runs have a record. Not consistent: a record may be a moment too new."""
@@ -198,6 +221,11 @@ class SettingsStore(Protocol):
     def announce_jobs(self, names: frozenset[str]) -> None:
         """Stores the names of the jobs this worker has."""
 
+    def token_secret(self) -> bytes:
+        """What the deployment signs page tokens with: 32 random bytes, made by the first who asks.
+
+        Guard: there is none yet; losing means another has made it, and all have the same."""
+
 
 class TaskQueue(Protocol):
     """The tasks queue and its dead-letter queue."""
@@ -207,6 +235,12 @@ class TaskQueue(Protocol):
 
     def send_dead(self, message: Outgoing) -> None:
         """One message to the dead-letter queue."""
+
+    def depth(self) -> QueueDepth:
+        """How many messages are in the tasks queue, about."""
+
+    def dead_depth(self) -> QueueDepth:
+        """How many messages are in the dead-letter queue and not yet listed, about."""
 
 
 class Inbox(Protocol):

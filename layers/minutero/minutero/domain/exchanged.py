@@ -115,6 +115,15 @@ class Outgoing:
 
 
 @dataclass(frozen=True, slots=True)
+class QueueDepth:
+    """How many messages a queue holds, as SQS estimates: ready, held back by their delay, in hand."""
+
+    ready: int
+    delayed: int
+    in_flight: int
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The run is over: by this call (`fresh`) or by an earlier one."""
 

@@ -26,6 +26,7 @@ _ENDED = {
     Ending.EXPIRED: Status.EXPIRED,
     Ending.DEAD: Status.DEAD,
     Ending.CANCELLED: Status.CANCELLED,
+    Ending.DISCARDED: Status.DEAD,
 }
 
 _STORED = {

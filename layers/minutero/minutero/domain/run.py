@@ -13,7 +13,8 @@ ERROR_LIMIT = 500
 
 
 class Ending(StrEnum):
-    """How a run ended. The last two close a run that never started."""
+    """How a run ended. `cancelled` and `superseded` close a run that nobody runs; `discarded` is a dead one that
+    was taken off the list."""
 
     SUCCEEDED = "succeeded"
     SKIPPED = "skipped"
@@ -21,6 +22,7 @@ class Ending(StrEnum):
     DEAD = "dead"
     CANCELLED = "cancelled"
     SUPERSEDED = "superseded"
+    DISCARDED = "discarded"
 
 
 @dataclass(frozen=True, slots=True)
