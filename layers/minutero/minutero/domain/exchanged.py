@@ -61,6 +61,11 @@ class DeadLetter:
     died_at: int
     keep_until: int
 
+    @property
+    def has_run(self) -> bool:
+        """False for a row that could not be read: it is listed by its sort key, and no run died with it."""
+        return self.run_id != self.place.sk
+
 
 @dataclass(frozen=True, slots=True)
 class Move:

@@ -13,8 +13,8 @@ ERROR_LIMIT = 500
 
 
 class Ending(StrEnum):
-    """How a run ended. `cancelled` and `superseded` close a run that nobody runs; `discarded` is a dead one that
-    was taken off the list."""
+    """How a run ended. `cancelled` and `superseded` close a run that nobody runs; `discarded` is a dead one
+    that was taken off the list."""
 
     SUCCEEDED = "succeeded"
     SKIPPED = "skipped"

@@ -58,12 +58,12 @@ class MemoryRunLedger:
         self.keep_until[run_id] = keep_until
         return ended
 
-    def supersede_dead(self, run_id: str, token: str) -> RunRecord:
-        """Part of a redrive. Guard: the outcome is dead. The record as it then is."""
-        known = self.records[run_id]
+    def take_back(self, run_id: str, outcome: Outcome, token: str = "") -> RunRecord:
+        """Part of a redrive and of a discard. Guard: the outcome is dead. The record as it then is."""
+        known = self.records.get(run_id) or RunRecord(run_id, attempts=0, in_progress_until=0)
         if known.outcome is None or known.outcome.ending is not Ending.DEAD:
             return known
-        self.records[run_id] = replace(known, outcome=Outcome(Ending.SUPERSEDED), owner=token)
+        self.records[run_id] = replace(known, outcome=outcome, owner=token)
         return self.records[run_id]
 
     def finish(self, run_id: str, owner: str, outcome: Outcome, now: int) -> bool:
@@ -86,6 +86,9 @@ class MemoryRunLedger:
 
     def get(self, run_id: str) -> RunRecord | None:
         return self.records.get(run_id)
+
+    def get_many(self, run_ids: Sequence[str]) -> dict[str, RunRecord]:
+        return {run_id: self.records[run_id] for run_id in run_ids if run_id in self.records}
 
     def known(self, run_ids: Sequence[str]) -> frozenset[str]:
         return frozenset(run_ids) & self.records.keys()

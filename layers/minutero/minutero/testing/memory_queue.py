@@ -4,7 +4,7 @@ import heapq
 from collections.abc import Sequence
 from itertools import count
 
-from minutero.domain.exchanged import Outgoing, Sent
+from minutero.domain.exchanged import Outgoing, QueueDepth, Sent
 from minutero.domain.instants import SECOND
 from minutero.ports import Clock
 
@@ -34,6 +34,14 @@ class MemoryQueue:
 
     def send_dead(self, message: Outgoing) -> None:
         self.dead.append(message)
+
+    def depth(self) -> QueueDepth:
+        now = self.clock.now() if self.clock else 0
+        ready = sum(visible <= now for visible, _, _ in self._waiting)
+        return QueueDepth(ready, len(self._waiting) - ready, in_flight=0)
+
+    def dead_depth(self) -> QueueDepth:
+        return QueueDepth(len(self.dead), delayed=0, in_flight=0)
 
     def receive(self, now: int) -> Outgoing | None:
         """The message that has been visible longest, taken for good; None when there is none."""

@@ -1,5 +1,6 @@
 """Cursors and settings in memory."""
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -40,11 +41,12 @@ class MemoryCursorStore:
 
 
 class MemorySettingsStore:
-    """`SettingsStore` in two attributes."""
+    """`SettingsStore` in three attributes."""
 
     def __init__(self) -> None:
         self._growth: list[Growth] = []
         self._jobs: frozenset[str] | None = None
+        self._token_secret = b""
 
     def growth(self) -> Sequence[Growth]:
         return tuple(self._growth)
@@ -58,3 +60,7 @@ class MemorySettingsStore:
 
     def announce_jobs(self, names: frozenset[str]) -> None:
         self._jobs = names
+
+    def token_secret(self) -> bytes:
+        self._token_secret = self._token_secret or secrets.token_bytes(32)
+        return self._token_secret

@@ -1,6 +1,6 @@
 """The Tasks table in memory."""
 
-from bisect import bisect_right, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -30,6 +30,11 @@ class MemoryTaskStore:
     def put(self, task: Task) -> None:
         if self._find(task.place) is None:
             self._write(task.place, task)
+
+    def put_many(self, tasks: Sequence[Task]) -> list[bool]:
+        for task in tasks:
+            self._write(task.place, task)
+        return [True] * len(tasks)
 
     def put_keyed(self, task: Task, key: KeyRecord, now: int) -> KeyRecord | None:
         holder = self.get_key(key.tenant, key.key, now)
@@ -68,6 +73,17 @@ class MemoryTaskStore:
         items, following = self._items(bucket, after)
         claimed = (item for item in items if isinstance(item, Task) and item.state is State.CLAIMED)
         return [Taken(task.pointer, task.claimed_at or 0) for task in claimed], following
+
+    def page_tasks(
+        self, bucket: str, after: str, job: str, most: int
+    ) -> tuple[Sequence[Task], str | None]:
+        order = self._order.get(bucket, [])
+        start, end = bisect_right(order, after), bisect_left(order, CLAIM_PREFIX)
+        looked_at = order[start : min(end, start + most)]
+        items = [self.buckets[bucket][sk] for sk in looked_at]
+        found = [item for item in items if isinstance(item, Task) and _is_listed(item, job)]
+        tasks = [replace(task, payload=None) if task.large else task for task in found]
+        return tasks, looked_at[-1] if start + most < end else None
 
     def open_claims(self, bucket: str) -> Sequence[OpenClaim]:
         return self._read_page(bucket, CLAIM_PREFIX, _is_scheduled).open_claims
@@ -111,7 +127,7 @@ class MemoryTaskStore:
                 move.token,
             )
         else:
-            record = self._ledger.supersede_dead(move.task.run_id, move.token)
+            record = self._ledger.take_back(move.task.run_id, superseded, move.token)
         if record.owner != move.token:
             return record
         if self.get(move.to.place) is None:
@@ -158,6 +174,15 @@ class MemoryTaskStore:
         if record is None or record.outcome is None or record.outcome.ending is not Ending.DEAD:
             return False
         self.letters[letter.run_id] = letter
+        return True
+
+    def discard(self, letter: DeadLetter) -> bool:
+        if letter.has_run:
+            discarded = Outcome(Ending.DISCARDED, reason=letter.reason)
+            record = self._ledger.take_back(letter.run_id, discarded)
+            if record.outcome is None or record.outcome.ending is not Ending.DISCARDED:
+                return False
+        self.letters.pop(letter.run_id, None)
         return True
 
     def page_dead(
@@ -220,6 +245,10 @@ class MemoryTaskStore:
 
 def _is_scheduled(task: Task) -> bool:
     return task.state is State.SCHEDULED
+
+
+def _is_listed(task: Task, job: str) -> bool:
+    return task.state is not State.MOVED and job in ("", task.job)
 
 
 def _is_claimed_under(task: Task, claim_id: str) -> bool:
