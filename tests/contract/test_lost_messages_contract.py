@@ -7,7 +7,7 @@ from botocore.exceptions import ClientError, ConnectTimeoutError
 from worlds import KEEP, NOW
 
 from minutero.aws import bucket_pages, clients
-from minutero.aws.batch_get import TRIES, batch_get
+from minutero.aws.batches import TRIES, batch_get
 from minutero.aws.oldest_message import LOOK_BACK, OldestMessage
 from minutero.domain.exchanged import Outgoing, Sent, Taken
 from minutero.domain.instants import DAY, MINUTE, SECOND

@@ -62,7 +62,8 @@ class TaskStore(Protocol):
         """Create any number, unkeyed, in writes that carry no guard: the ids are fresh and random, so nothing
         lies at their places, and writing one twice is writing it once.
 
-        In the order of `tasks`: True when it is stored; False when no answer came: it may be stored or not."""
+        In the order of `tasks`: True when it is stored; False when no answer came: it may be stored or
+        not."""
 
     def put_keyed(self, task: Task, key: KeyRecord, now: int) -> KeyRecord | None:
         """Create and register the key, together. Guard: the key is free (never used, or expired).

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from minutero.aws.rows import read_open_claim
+from minutero.aws.rows import read_open_claim, read_task
 from minutero.aws.tables import OPEN
 from minutero.aws.tasks_table import TasksTable
 from minutero.domain.buckets import CLAIM_PREFIX, claim_sort_key
 from minutero.domain.exchanged import Page, Taken
-from minutero.domain.task import OpenClaim, Place, Pointer, State, read_sort_key
+from minutero.domain.task import OpenClaim, Place, Pointer, State, Task, read_sort_key
 
 PAGE = 500
 """Items DynamoDB looks at for one page: under its 1 MB, and soon enough sent on."""
@@ -22,6 +22,12 @@ CLAIMED_UNDER = "#state = :claimed AND #claim_id = :claim_id"
 
 CLAIMED = "#state = :claimed"
 """An audit's page: what somebody took."""
+
+LISTED = "NOT #state = :moved"
+"""A page for people: all but addresses, rows that make no sense among it."""
+
+OF_THE_JOB = "#job = :job"
+"""The same, when one job is asked for."""
 
 IS_OPEN = "#state = :open"
 """Of the rows behind the tasks, those that nobody has made dead."""
@@ -93,6 +99,35 @@ class BucketPages(TasksTable):
         )
         found = (_or_none(_taken, bucket, row) for row in answer["Items"])
         return [taken for taken in found if taken is not None], _next(answer)
+
+    def page_tasks(
+        self, bucket: str, after: str, job: str, most: int
+    ) -> tuple[Sequence[Task], str | None]:
+        """One page of whole tasks. `after` may be any text, so it is a bound and no key to start from."""
+        if after >= CLAIM_PREFIX:
+            return [], None
+        wanted, names = LISTED, {"#sk": "sk", "#state": "state"}
+        values = {
+            ":bucket": {"S": bucket},
+            # The least text beyond `after`.
+            ":first": {"S": f"{after}\0"},
+            ":last": {"S": CLAIM_PREFIX},
+            ":moved": {"S": State.MOVED},
+        }
+        if job:
+            wanted = f"{LISTED} AND {OF_THE_JOB}"
+            names["#job"], values[":job"] = "job", {"S": job}
+        answer = self._query(
+            bucket,
+            None,
+            KeyConditionExpression="#bucket = :bucket AND #sk BETWEEN :first AND :last",
+            FilterExpression=wanted,
+            ExpressionAttributeNames=names,
+            ExpressionAttributeValues=values,
+            Limit=most,
+        )
+        found = (_or_none(read_task, self._tables.task, row) for row in answer["Items"])
+        return [task for task in found if task is not None], _next(answer)
 
     def open_claims(self, bucket: str) -> Sequence[OpenClaim]:
         """All open claims of a bucket, oldest first. Rows that are none are `page`'s to report."""

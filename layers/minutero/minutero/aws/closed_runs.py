@@ -83,7 +83,7 @@ class ClosedRuns(StoredTasks):
             Outcome(Ending.SUPERSEDED),
         )
         if move.redrives is not None:
-            return {"Update": taking_back(table, run_id, str(Ending.DEAD), outcome, move.token)}
+            return {"Update": taking_back(table, run_id, outcome, move.token)}
         times = move.at, move.keep_until, move.given_up
         return {"Update": closing(table, run_id, outcome, *times, move.token)}
 

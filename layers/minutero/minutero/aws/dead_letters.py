@@ -7,9 +7,9 @@ from pynamodb.expressions.update import Action
 
 from minutero.aws.failures import GuardFailed
 from minutero.aws.rows import dead_bucket, dead_letter_attributes, to_dead_letter
-from minutero.aws.run_record import closing, record_id, to_run_record
+from minutero.aws.run_record import closing, record_id, taking_back, to_run_record
 from minutero.aws.tables import RunItem, TaskItem
-from minutero.aws.tasks_table import Entry, TasksTable, check, put, update
+from minutero.aws.tasks_table import Entry, TasksTable, check, delete, put, update
 from minutero.domain.exchanged import DeadLetter
 from minutero.domain.run import Ending, Outcome
 from minutero.domain.task import Place, State
@@ -80,6 +80,21 @@ class DeadLetters(TasksTable):
             self._transact([check(run, ENDED_DEAD), put(row)])
         except GuardFailed:
             return False
+        return True
+
+    def discard(self, letter: DeadLetter) -> bool:
+        """Take a dead run off the list. Four units; one for a row that could not be read."""
+        row = self._tables.dead_letter(**dead_letter_attributes(letter))
+        if not letter.has_run:
+            self._ask(row.delete)
+            return True
+        outcome = Outcome(Ending.DISCARDED, reason=letter.reason)
+        run = taking_back(self._tables.names.runs, letter.run_id, outcome)
+        try:
+            self._transact([{"Update": run}, delete(row)])
+        except GuardFailed as failed:
+            # Discarded before: the row went with it.
+            return failed.found[0].get("ending") == {"S": Ending.DISCARDED}
         return True
 
     def page_dead(

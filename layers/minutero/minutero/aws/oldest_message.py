@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from minutero.aws.queue import depth_of
+from minutero.domain.exchanged import QueueDepth
 from minutero.domain.instants import MINUTE, SECOND
 
 if TYPE_CHECKING:
@@ -18,11 +20,7 @@ LOOK_BACK = 15 * MINUTE
 """CloudWatch has SQS's age by the minute, some minutes late:
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html"""
 
-_COUNTS = (
-    "ApproximateNumberOfMessages",
-    "ApproximateNumberOfMessagesNotVisible",
-    "ApproximateNumberOfMessagesDelayed",
-)
+EMPTY = QueueDepth(ready=0, delayed=0, in_flight=0)
 
 
 class OldestMessage:
@@ -36,20 +34,13 @@ class OldestMessage:
     def __call__(self, now: int) -> int | None:
         """When the oldest message was sent, in milliseconds: now for an empty queue, None if unknown."""
         try:
-            if self._is_empty():
+            if depth_of(self._sqs, self._queue_url) == EMPTY:
                 return now
             age = self._age(now)
         except (BotoCoreError, ClientError) as error:
             logger.warning("the age of the queue's oldest message is not known: %s", error)
             return None
         return None if age is None else now - age
-
-    def _is_empty(self) -> bool:
-        answer = self._sqs.get_queue_attributes(
-            QueueUrl=self._queue_url,
-            AttributeNames=list(_COUNTS),  # type: ignore[arg-type]  # names of attributes
-        )
-        return not any(int(count) for count in answer["Attributes"].values())
 
     def _age(self, now: int) -> int | None:
         answer = self._cloudwatch.get_metric_statistics(

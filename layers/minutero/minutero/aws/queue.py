@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from minutero.domain.buckets import bucket_name, parse_bucket
-from minutero.domain.exchanged import Outgoing, Sent
+from minutero.domain.exchanged import Outgoing, QueueDepth, Sent
 from minutero.domain.task import Place, Pointer, read_sort_key
 from minutero.errors import Unavailable
 
@@ -90,6 +90,41 @@ class SqsTaskQueue:
             self._client.send_message(**request)
         except (BotoCoreError, ClientError) as error:
             raise Unavailable(f"SQS did not take the dead letter: {error}") from error
+
+    def depth(self) -> QueueDepth:
+        """What the tasks queue holds. Raises Unavailable."""
+        return self._depth(self._url)
+
+    def dead_depth(self) -> QueueDepth:
+        """What the dead-letter queue holds. Raises Unavailable."""
+        return self._depth(self._dead_letter_url)
+
+    def _depth(self, url: str) -> QueueDepth:
+        try:
+            return depth_of(self._client, url)
+        except (BotoCoreError, ClientError) as error:
+            raise Unavailable(f"SQS did not tell how many messages there are: {error}") from error
+
+
+def depth_of(client: "SQSClient", url: str) -> QueueDepth:
+    """What a queue holds, as it was about a minute ago. Raises botocore's errors.
+
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_GetQueueAttributes.html
+    """
+    answer = client.get_queue_attributes(
+        QueueUrl=url,
+        AttributeNames=[
+            "ApproximateNumberOfMessages",
+            "ApproximateNumberOfMessagesDelayed",
+            "ApproximateNumberOfMessagesNotVisible",
+        ],
+    )
+    counts = answer["Attributes"]
+    return QueueDepth(
+        ready=int(counts["ApproximateNumberOfMessages"]),
+        delayed=int(counts["ApproximateNumberOfMessagesDelayed"]),
+        in_flight=int(counts["ApproximateNumberOfMessagesNotVisible"]),
+    )
 
 
 def encode_message(pointer: Pointer, reason: str = "") -> str:

@@ -1,9 +1,9 @@
 """The Runs table: who may run what, and how it went. One request a transition."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from minutero.aws.batch_get import batch_get
+from minutero.aws.batches import batch_get
 from minutero.aws.failures import GuardFailed, Item, ask
 from minutero.aws.run_record import (
     COMPLETED,
@@ -164,11 +164,18 @@ class DynamoRunLedger:
 
     def known(self, run_ids: Sequence[str]) -> frozenset[str]:
         """Which of up to 100 runs have a record, in one eventually consistent read of keys."""
+        return frozenset(self._batch(run_ids, {"ProjectionExpression": "id"}))
+
+    def get_many(self, run_ids: Sequence[str]) -> dict[str, RunRecord]:
+        """Read the records of up to 100 runs in one request."""
+        items = self._batch(run_ids, {"ConsistentRead": True})
+        return {run_id: to_run_record(item) for run_id, item in items.items()}
+
+    def _batch(self, run_ids: Sequence[str], options: Mapping[str, Any]) -> dict[str, Item]:
         by_id = {record_id(run_id): run_id for run_id in run_ids}
         keys: list[AttributeValues] = [{"id": {"S": one}} for one in by_id]
-        options = {"ProjectionExpression": "id"}
         rows = batch_get(self._client, self._table, keys, self._clock, options)
-        return frozenset(by_id[row["id"]["S"]] for row in rows)
+        return {by_id[row["id"]["S"]]: row for row in rows}
 
     def get(self, run_id: str) -> RunRecord | None:
         """Read the record of a run."""

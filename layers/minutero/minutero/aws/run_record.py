@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from minutero.domain.instants import SECOND
-from minutero.domain.run import Attempt, Outcome, RunRecord
+from minutero.domain.run import Attempt, Ending, Outcome, RunRecord
 
 KEY_PREFIX = "run"
 """Ours, where Powertools has the function's name: a renamed function must not run tasks again."""
@@ -77,18 +77,18 @@ def closing(
 
 
 WAS_DEAD = "ending = :dead"
-"""Redrive: nobody has redriven or discarded it before."""
+"""Redrive, discard: nobody has redriven or discarded it before."""
 
 
-def taking_back(table: str, run_id: str, dead: str, outcome: Outcome, token: str) -> dict[str, Any]:
-    """Build the update that gives a run which ended `dead` another ending."""
+def taking_back(table: str, run_id: str, outcome: Outcome, token: str = "") -> dict[str, Any]:
+    """Build the update that gives a run which ended `dead` another ending; `token` as in `closing`."""
     return {
         "TableName": table,
         "Key": {"id": {"S": record_id(run_id)}},
         "UpdateExpression": "SET #owner = :token, #data = :data, ending = :ending",
         "ConditionExpression": WAS_DEAD,
         "ExpressionAttributeNames": {"#owner": "owner", "#data": "data"},
-        "ExpressionAttributeValues": {**_ended(outcome, token), ":dead": {"S": dead}},
+        "ExpressionAttributeValues": {**_ended(outcome, token), ":dead": {"S": Ending.DEAD}},
         "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
     }
 

@@ -1,5 +1,6 @@
 """The settings items in the Tasks table."""
 
+import secrets
 from collections.abc import Sequence
 
 from pynamodb.expressions.condition import Condition
@@ -10,6 +11,7 @@ from minutero.aws.tables import (
     JOBS_SK,
     SETTINGS_BUCKET,
     SHARDS_SK,
+    TOKEN_SECRET_SK,
     GrowthStep,
     SettingsItem,
     Tables,
@@ -24,8 +26,12 @@ def larger_than_the_last(shards: int) -> Condition:
     return larger
 
 
+NO_SECRET_YET: Condition = SettingsItem.bucket.does_not_exist()
+"""Make a secret: tokens signed with another one would all be refused."""
+
+
 class DynamoSettingsStore:
-    """`SettingsStore` over two items. `clock` is only slept with, between two tries."""
+    """`SettingsStore` over three items. `clock` is only slept with, between two tries."""
 
     def __init__(self, tables: Tables, clock: Clock) -> None:
         self._model = tables.settings
@@ -63,6 +69,20 @@ class DynamoSettingsStore:
         """Stores the names. No guard: the last deployed worker is right."""
         item = self._model(bucket=SETTINGS_BUCKET, sk=JOBS_SK, names=sorted(names))
         ask(item.save, self._clock)
+
+    def token_secret(self) -> bytes:
+        """What page tokens are signed with. A read; a unit more for who makes it."""
+        item = self._get(TOKEN_SECRET_SK)
+        if item is not None:
+            return bytes(item.secret)
+        secret = secrets.token_bytes(32)
+        made = self._model(bucket=SETTINGS_BUCKET, sk=TOKEN_SECRET_SK, secret=secret)
+        try:
+            ask(lambda: made.save(condition=NO_SECRET_YET), self._clock)
+        except GuardFailed:
+            # Another has made it since, or we have, and the answer got lost.
+            return self.token_secret()
+        return secret
 
     def _get(self, sk: str) -> SettingsItem | None:
         try:

@@ -10,6 +10,7 @@ from types import new_class
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pynamodb.attributes import (
+    BinaryAttribute,
     BooleanAttribute,
     ListAttribute,
     MapAttribute,
@@ -32,6 +33,7 @@ KEY_SK = "key"
 SETTINGS_BUCKET = "settings"
 SHARDS_SK = "shards"
 JOBS_SK = "jobs"
+TOKEN_SECRET_SK = "token-secret"  # noqa: S105 - the name of the item
 
 
 class TaskItem(Model):
@@ -106,13 +108,14 @@ class GrowthStep(MapAttribute[str, int]):
 
 
 class SettingsItem(Model):
-    """`shards`: the steps of growth; `jobs`: the names of the deployed jobs."""
+    """`shards`: the steps of growth; `jobs`: the names of the deployed jobs; `token-secret`: 32 bytes."""
 
     bucket = UnicodeAttribute(hash_key=True, default=SETTINGS_BUCKET)
     sk = UnicodeAttribute(range_key=True)
     steps = ListAttribute(of=GrowthStep, null=True)
     largest = NumberAttribute(null=True)
     names: ListAttribute[str] = ListAttribute(null=True)
+    secret = BinaryAttribute(null=True, legacy_encoding=False)
 
 
 class ScheduleItem(Model):
