@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from minutero.domain.instants import DAY, SECOND, format_instant
+from minutero.domain.instants import DAY, SECOND, format_instant, meant_as
 from minutero.errors import InvalidInput
 
 PAYLOAD_LIMIT = 256 * 1024
@@ -41,15 +41,23 @@ class NewTask:
 
     def due(self, now: int) -> int:
         """The instant it is due: a past one means now. Raises InvalidInput for one too far ahead."""
-        wanted = now + self.delay if self.delay is not None else self.run_at
-        if wanted is not None and wanted > now + FURTHEST:
-            field = "run_at" if self.delay is None else "delay_seconds"
-            raise InvalidInput(
-                f"invalid_{field}",
-                f"{field} is more than 10 years ahead; send a time before {format_instant(now + FURTHEST)}",
-                field,
-            )
-        return max(now, wanted if wanted is not None else now)
+        return due_at(self.run_at, self.delay, now)
+
+
+def due_at(run_at: int | None, delay: int | None, now: int) -> int:
+    """The instant meant by a time or a delay, in milliseconds; neither, or a past one, means now.
+
+    Raises InvalidInput for one more than ten years ahead.
+    """
+    wanted = now + delay if delay is not None else run_at
+    if wanted is not None and wanted > now + FURTHEST:
+        field = "run_at" if delay is None else "delay_seconds"
+        raise InvalidInput(
+            f"invalid_{field}",
+            f"{field} is more than 10 years ahead; send a time before {format_instant(now + FURTHEST)}",
+            field,
+        )
+    return max(now, wanted if wanted is not None else now)
 
 
 def check_name(value: str, field: str) -> str:
@@ -83,9 +91,11 @@ def check_delay(value: Any) -> int:
     """`delay_seconds` -> milliseconds, rounded up. Raises InvalidInput."""
     most = FURTHEST // SECOND
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+        meant = meant_as(value)
+        hint = f"; it looks like {meant[0]} since 1970: send run_at {meant[1]}" if meant else ""
         raise InvalidInput(
             "invalid_delay_seconds",
-            f"delay_seconds must be a number from 0 to {most}",
+            f"delay_seconds must be a number from 0 to {most}{hint}",
             "delay_seconds",
         )
     return -int(-value * SECOND // 1)
@@ -163,7 +173,9 @@ def parse_json(text: str | bytes) -> Any:
             "invalid_json", f"nested too deep; at most {NESTING_LIMIT} levels"
         ) from None
     except ValueError as error:
-        raise InvalidInput("invalid_json", f"the body is not JSON: {error}") from None
+        marked = text[:1] == "\ufeff"
+        why = "it begins with a byte order mark; send it without" if marked else error
+        raise InvalidInput("invalid_json", f"the body is not JSON: {why}") from None
     return value
 
 
