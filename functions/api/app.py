@@ -1,23 +1,45 @@
 """The HTTP API: reads the request, calls the service, answers."""
 
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response, content_types
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.event_handler.openapi.params import Body
+from pydantic import BaseModel
 
 from minutero import wiring
 from minutero.domain.new_task import body_hash, parse_json
 from minutero.errors import InvalidInput, NotFound, Unavailable
-from minutero.http.answers import added_answer, task_answer
-from minutero.http.bodies import NewTaskBody
-from minutero.http.refusals import TOLD, refusal_of
+from minutero.http import openapi
+from minutero.http.answers import (
+    added_answer,
+    dead_answer,
+    letter_answer,
+    listed_answer,
+    stats_answer,
+    task_answer,
+)
+from minutero.http.batches import add_batch, redrive_page
+from minutero.http.bodies import BatchBody, NewTaskBody, RedriveBody, RescheduleBody
+from minutero.http.pages import Pages
+from minutero.http.queries import (
+    DeadListQuery,
+    StatsQuery,
+    TaskListQuery,
+    dead_query,
+    read_limit,
+    read_query,
+)
+from minutero.http.refusals import TOLD, Refusal, refusal_of
 
 logger = Logger()
 
 BODY_LIMIT = 5 * 1024 * 1024
+
+Asked = TypeVar("Asked", bound=BaseModel)
+Answer = Response[dict[str, Any]]
 
 
 def read_body(text: str) -> Any:
@@ -32,46 +54,163 @@ def read_body(text: str) -> Any:
 app = APIGatewayHttpResolver(enable_validation=True, json_body_deserializer=read_body)
 
 
-@app.post("/tasks")
-def add_task(body: Annotated[NewTaskBody, Body()]) -> Response[dict[str, Any]]:
+@app.post("/tasks", responses=openapi.POST_TASKS)
+def add_task(body: Annotated[NewTaskBody, Body()]) -> Answer:
     """Adds a task: 201, or 200 when its key and body had made it before."""
     new = body.to_new_task()
     added = wiring.api().add_task(new, body_hash(app.current_event.json_body))
     if added.created:
         return _answer(HTTPStatus.CREATED, added_answer(added.task))
-    return _answer(HTTPStatus.OK, task_answer(wiring.api().read_task(added.task.task_id)))
+    return _task(HTTPStatus.OK, added.task.task_id)
 
 
-@app.get("/tasks/<task_id>")
-def get_task(task_id: str) -> Response[dict[str, Any]]:
+@app.post("/tasks/batch", responses=openapi.POST_BATCH)
+def add_tasks(body: Annotated[BatchBody, Body()]) -> Answer:
+    """Adds up to 500 tasks; one that is refused spoils no other."""
+    return _answer(HTTPStatus.OK, {"results": add_batch(wiring.api(), body.checked())})
+
+
+@app.get("/tasks", responses=openapi.GET_TASKS)
+def list_tasks() -> Answer:
+    """Tasks of a stretch of time in due order, or the one task of a key."""
+    asked, api = _query(TaskListQuery), wiring.api()
+    key = asked.to_key()
+    if key is not None:
+        return _answer(HTTPStatus.OK, task_answer(api.read_task.by_key(*key)))
+    query, pages = asked.to_query(), Pages("tasks", asked.filters(), api.signing_secret)
+    start, _ = pages.read(asked.next_token)
+    page = api.list_tasks(query, read_limit(asked.limit), start)
+    return _answer(
+        HTTPStatus.OK,
+        {
+            "tasks": [listed_answer(view) for view in page.tasks],
+            "next_token": pages.token(page.following, query.end),
+        },
+    )
+
+
+@app.get("/tasks/<task_id>", responses=openapi.GET_TASK)
+def get_task(task_id: str) -> Answer:
     """One task, with what became of it."""
-    return _answer(HTTPStatus.OK, task_answer(wiring.api().read_task(task_id)))
+    return _task(HTTPStatus.OK, task_id)
 
 
-@app.get("/jobs")
-def get_jobs() -> Response[dict[str, Any]]:
+@app.delete("/tasks/<task_id>", responses=openapi.CHANGE_TASK)
+def cancel_task(task_id: str) -> Answer:
+    """Cancels a task: from then on it never runs. Again: 200. Running or over: 409."""
+    wiring.api().cancel(task_id)
+    return _task(HTTPStatus.OK, task_id)
+
+
+@app.patch("/tasks/<task_id>", responses=openapi.CHANGE_TASK)
+def reschedule_task(task_id: str, body: Annotated[RescheduleBody, Body()]) -> Answer:
+    """Gives a task another time. Running or over: 409."""
+    body.due(wiring.api().clock.now())
+    wiring.api().move.reschedule(task_id, body.due)
+    return _task(HTTPStatus.OK, task_id)
+
+
+@app.post("/tasks/<task_id>/run", responses=openapi.RUN_TASK)
+def run_task(task_id: str) -> Answer:
+    """Makes a task due now. Running or over: 409."""
+    wiring.api().move.run_now(task_id)
+    return _task(HTTPStatus.ACCEPTED, task_id)
+
+
+@app.post("/tasks/<task_id>/redrive", responses=openapi.RUN_TASK)
+def redrive_task(task_id: str) -> Answer:
+    """Runs a dead task again, with all its attempts. Not dead: 409."""
+    wiring.api().move.redrive(task_id)
+    return _task(HTTPStatus.ACCEPTED, task_id)
+
+
+@app.get("/dead", responses=openapi.GET_DEAD)
+def list_dead() -> Answer:
+    """The dead, oldest first."""
+    asked, api = _query(DeadListQuery), wiring.api()
+    pages = Pages("dead", asked.filters(), api.signing_secret)
+    start, end = pages.read(asked.next_token)
+    query = dead_query(asked, api.dead.kept(end))
+    page = api.dead.page(query, read_limit(asked.limit), start)
+    return _answer(
+        HTTPStatus.OK,
+        {
+            "dead": [letter_answer(letter) for letter in page.letters],
+            "next_token": pages.token(page.following, query.end),
+        },
+    )
+
+
+@app.get("/dead/<task_id>", responses=openapi.ONE_DEAD)
+def get_dead(task_id: str) -> Answer:
+    """One of the dead, with its task."""
+    return _answer(HTTPStatus.OK, dead_answer(*wiring.api().dead.show(task_id)))
+
+
+@app.delete("/dead/<task_id>", responses=openapi.ONE_DEAD)
+def discard_dead(task_id: str) -> Answer:
+    """Takes one of the dead off the list; it cannot be redriven any more."""
+    return _answer(HTTPStatus.OK, dead_answer(*wiring.api().dead.discard(task_id)))
+
+
+@app.post("/dead/redrive", responses=openapi.POST_REDRIVE)
+def redrive_dead(body: Annotated[RedriveBody, Body()]) -> Answer:
+    """Runs a page of the dead again, or counts it; ask again with `next_token` until it is null."""
+    return _answer(HTTPStatus.OK, redrive_page(wiring.api(), body))
+
+
+@app.get("/jobs", responses=openapi.GET_JOBS)
+def get_jobs() -> Answer:
     """Names of the deployed jobs."""
     return _answer(HTTPStatus.OK, {"jobs": sorted(wiring.api().job_names())})
 
 
-def refuse(error: Exception) -> Response[dict[str, Any]]:
-    """Tells a client what is wrong and what to send instead."""
-    refusal = refusal_of(error)
-    if isinstance(error, Unavailable):
-        logger.warning("unavailable", extra={"why": str(error)})
-    return Response(
-        status_code=int(refusal.status),
-        content_type=content_types.APPLICATION_JSON,
-        body=refusal.body(),
-        headers={"Retry-After": str(refusal.retry_after)} if refusal.retry_after else None,
+@app.get("/stats", responses=openapi.GET_STATS)
+def get_stats() -> Answer:
+    """How far behind the deployment is, and what waits where."""
+    api = wiring.api()
+    return _answer(
+        HTTPStatus.OK,
+        stats_answer(api.stats(*_query(StatsQuery).to_range(api.clock.now()))),
     )
 
 
-def no_such_path(_missing: NotFoundError) -> Response[dict[str, Any]]:
+@app.get("/openapi.json", include_in_schema=False)
+def get_openapi() -> Answer:
+    """This API's OpenAPI document."""
+    return _answer(HTTPStatus.OK, openapi.document(app))
+
+
+@app.get("/docs", include_in_schema=False)
+def get_docs() -> Response[str]:
+    """The OpenAPI document as a page to read and to try."""
+    return Response(
+        status_code=HTTPStatus.OK, content_type=content_types.TEXT_HTML, body=openapi.page(app)
+    )
+
+
+def refuse(error: Exception) -> Answer:
+    """Tells a client what is wrong and what to send instead."""
+    if isinstance(error, Unavailable):
+        logger.warning("unavailable", extra={"why": str(error)})
+    return _refusal(refusal_of(error))
+
+
+def no_such_path(_missing: NotFoundError) -> Answer:
     """Tells a client that no route has its method and path."""
     event = app.current_event
+    methods = openapi.methods_of(app, event.path)
+    if methods:
+        return _refusal(
+            Refusal(
+                HTTPStatus.METHOD_NOT_ALLOWED,
+                "method_not_allowed",
+                f"{event.path[:200]} takes {', '.join(methods)}",
+            ),
+            {"Allow": ", ".join(methods)},
+        )
     asked = f"{event.http_method} {event.path}"[:200]
-    return refuse(NotFound(f"there is no {asked}; the README lists the paths"))
+    return refuse(NotFound(f"there is no {asked}; GET /openapi.json lists the paths"))
 
 
 app.exception_handler(list(TOLD))(refuse)
@@ -80,8 +219,28 @@ app.not_found(no_such_path)
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Lambda's entry: an HTTP API event, payload version 2.0."""
-    return app.resolve(event, context)
+    # A body is JSON, whatever its sender calls it: curl's -d says that it is a form.
+    headers = {**(event.get("headers") or {}), "content-type": content_types.APPLICATION_JSON}
+    return app.resolve({**event, "headers": headers}, context)
 
 
-def _answer(status: HTTPStatus, body: dict[str, Any]) -> Response[dict[str, Any]]:
+def _query(model: type[Asked]) -> Asked:
+    return read_query(model, app.current_event.query_string_parameters)
+
+
+def _task(status: HTTPStatus, task_id: str) -> Answer:
+    return _answer(status, task_answer(wiring.api().read_task(task_id)))
+
+
+def _refusal(refusal: Refusal, headers: dict[str, str] | None = None) -> Answer:
+    retry = {"Retry-After": str(refusal.retry_after)} if refusal.retry_after else {}
+    return Response(
+        status_code=int(refusal.status),
+        content_type=content_types.APPLICATION_JSON,
+        body=refusal.body(),
+        headers={**retry, **(headers or {})},
+    )
+
+
+def _answer(status: HTTPStatus, body: dict[str, Any]) -> Answer:
     return Response(status_code=int(status), content_type=content_types.APPLICATION_JSON, body=body)

@@ -9,6 +9,7 @@ import json
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import parse_qsl
 
 import boto3
 import pytest
@@ -196,11 +197,16 @@ def api_app():
 
 @pytest.fixture
 def http(api_app, event):
-    """One HTTP request -> (status, parsed body). `body` is sent as JSON, `raw` as the bytes it is."""
+    """One HTTP request -> (status, parsed body). The path may have a query string; `body` is sent as JSON,
+    `raw` as the bytes it is."""
 
     def call(method, path, body=None, raw=None, as_base64=False):
+        path, _, query = path.partition("?")
         request = event("http_post_tasks")
         request["requestContext"]["http"] |= {"method": method, "path": path}
+        if query:
+            request["rawQueryString"] = query
+            request["queryStringParameters"] = dict(parse_qsl(query, keep_blank_values=True))
         request |= {"rawPath": path, "routeKey": "$default", "isBase64Encoded": as_base64}
         text = raw if raw is not None else json.dumps(body)
         if as_base64:

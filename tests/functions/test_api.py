@@ -230,9 +230,8 @@ def test_the_jobs_are_listed(http):
     [
         ("GET", "/"),
         ("GET", "/nothing"),
-        ("PUT", "/jobs"),
         ("GET", "/tasks/a/b"),
-        ("TRACE", "/tasks"),
+        ("POST", "/tasks/a/b/c"),
     ],
 )
 def test_a_path_that_is_not_served_is_not_found(http, method, path):

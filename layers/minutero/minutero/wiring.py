@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from minutero.service.dead_letter import BuryMessage
 
 THREADS = 16
-"""Requests a dispatcher keeps in flight: claims and sends of one batch run side by side."""
+"""Requests a process keeps in flight: a dispatcher's claims and sends, the shards of a list."""
 
 CLOCK = SystemClock()
 
@@ -39,37 +39,57 @@ def api_parts(
     region: str | None = None,
     endpoint: str | None = None,
     session: "Session | None" = None,
+    clock_margin: int = 0,
 ) -> Api:
-    """Builds an Api from settings; None for what the environment says of region, endpoint and keys."""
+    """Builds an Api from settings; None for what the environment says of region, endpoint and keys.
+
+    `clock_margin` is how far ahead this process's clock may be, in milliseconds: 0 within AWS.
+    """
     from minutero.aws import clients
+    from minutero.aws.cursor_store import DynamoCursorStore
     from minutero.aws.deployed_function import DeployedFunction
     from minutero.aws.queue import SqsTaskQueue
     from minutero.aws.run_ledger import DynamoRunLedger
     from minutero.aws.settings_store import DynamoSettingsStore
     from minutero.aws.task_store import DynamoTaskStore
     from minutero.service.add_task import AddTask
+    from minutero.service.add_tasks import AddTasks
+    from minutero.service.cancel import CancelTask
+    from minutero.service.dead_list import DeadList
     from minutero.service.job_catalog import JobCatalog
+    from minutero.service.list_tasks import ListTasks
+    from minutero.service.move import MoveTask
+    from minutero.service.read_stats import ReadStats
     from minutero.service.read_task import ReadTask
     from minutero.service.shards import Shards
 
     tries = clients.TRIES_WAITED_FOR
-    dynamodb = clients.dynamodb(region, endpoint, session=session, tries=tries)
+    dynamodb = clients.dynamodb(region, endpoint, THREADS, session, tries)
     tables = _tables(settings, dynamodb)
     store = DynamoTaskStore(tables, CLOCK)
     settings_store = DynamoSettingsStore(tables, CLOCK)
-    queue = SqsTaskQueue(
-        clients.sqs(region, endpoint, session=session, tries=tries),
-        settings.tasks_queue_url,
-        settings.dead_letter_queue_url,
-    )
+    sqs = clients.sqs(region, endpoint, THREADS, session, tries)
+    queue = SqsTaskQueue(sqs, settings.tasks_queue_url, settings.dead_letter_queue_url)
     worker = DeployedFunction(settings.worker_function, region, endpoint, session)
     jobs = JobCatalog(settings_store, worker.announce_jobs)
     shards = Shards(settings_store, settings.shards)
     ledger = DynamoRunLedger(dynamodb, settings.runs_table, CLOCK)
+    timing = settings.timing
+    add_task = AddTask(store, queue, shards, jobs, CLOCK, timing)
+    move = MoveTask(store, ledger, add_task.send_near, CLOCK, timing, clock_margin)
+    read_task = ReadTask(store, ledger, CLOCK)
+    list_tasks = ListTasks(store, ledger, shards, CLOCK, side_by_side)
     return Api(
-        AddTask(store, queue, shards, jobs, CLOCK, settings.timing),
-        ReadTask(store, ledger, CLOCK),
+        add_task,
+        AddTasks(add_task, store, side_by_side),
+        read_task,
+        list_tasks,
+        CancelTask(store, CLOCK, timing, clock_margin),
+        move,
+        DeadList(store, read_task, move, shards, CLOCK, timing, side_by_side),
+        ReadStats(DynamoCursorStore(tables, CLOCK), queue, list_tasks, shards, CLOCK, side_by_side),
         jobs,
+        settings_store,
         CLOCK,
     )
 

@@ -1,12 +1,16 @@
 """What is told about a task, in HTTP and by the Python client alike."""
 
 import json
+from dataclasses import asdict
 from typing import Any
 
-from minutero.domain.instants import format_instant
+from minutero.domain.exchanged import DeadLetter
+from minutero.domain.instants import SECOND, format_instant
 from minutero.domain.lifecycle import Status
 from minutero.domain.run import RunRecord
 from minutero.domain.task import State, Task
+from minutero.service.dead_list import task_id_of
+from minutero.service.read_stats import Stats
 from minutero.service.read_task import TaskView
 
 
@@ -30,6 +34,50 @@ def task_answer(view: TaskView) -> dict[str, Any]:
 def added_answer(task: Task) -> dict[str, Any]:
     """A task as it is told to whom has just added it: scheduled, whatever has come of it since."""
     return {**_wanted(task), "status": str(Status.SCHEDULED)}
+
+
+def listed_answer(view: TaskView) -> dict[str, Any]:
+    """A task as it stands in a list: a payload that lies in an item of its own is left out."""
+    left_out = {"payload_omitted": True} if view.task.large else {}
+    return {**task_answer(view), **left_out}
+
+
+def letter_answer(letter: DeadLetter) -> dict[str, Any]:
+    """A dead run as it is listed; a row that could not be read is no task's."""
+    return {
+        "task_id": task_id_of(letter),
+        "run_id": letter.run_id,
+        "job": letter.job,
+        "tenant": letter.tenant or None,
+        "reason": letter.reason,
+        "died_at": format_instant(letter.died_at),
+    }
+
+
+def dead_answer(letter: DeadLetter, view: TaskView) -> dict[str, Any]:
+    """A dead run with its task."""
+    return {**letter_answer(letter), "task": task_answer(view)}
+
+
+def stats_answer(stats: Stats) -> dict[str, Any]:
+    """The numbers of a deployment."""
+    watermark = stats.watermark
+    return {
+        "now": format_instant(stats.now),
+        "shards": stats.shards,
+        "watermark": {
+            "oldest": None if watermark is None else format_instant(watermark),
+            "lag_seconds": None if watermark is None else (stats.now - watermark) // SECOND,
+        },
+        "queue": asdict(stats.queue),
+        "dead_letter_queue": asdict(stats.dead_letter_queue),
+        "backlog": {
+            "from": format_instant(stats.start),
+            "to": format_instant(stats.end),
+            "complete": stats.complete,
+            "counts": {str(status): stats.counts.get(status, 0) for status in Status},
+        },
+    }
 
 
 def _wanted(task: Task) -> dict[str, Any]:

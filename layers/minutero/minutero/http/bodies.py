@@ -3,19 +3,22 @@
 from collections.abc import Sequence
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from minutero.domain.instants import parse_instant
+from minutero.domain.instants import no_instant, parse_instant
 from minutero.domain.new_task import (
     NewTask,
     check_delay,
     check_key,
     check_name,
     check_whole,
+    due_at,
     encode_payload,
 )
 from minutero.errors import InvalidInput
+from minutero.http.queries import DeadFilters
 
+MOST_TASKS = 500
 LONGEST_EXPIRY = 366 * 86_400
 
 
@@ -43,17 +46,12 @@ class NewTaskBody(BaseModel):
 
     def to_new_task(self) -> NewTask:
         """Raises InvalidInput."""
-        if self.run_at is not None and self.delay_seconds is not None:
-            raise InvalidInput(
-                "invalid_run_at",
-                "run_at and delay_seconds are two ways to say one thing; send one",
-                "run_at",
-            )
+        run_at, delay = when(self.run_at, self.delay_seconds)
         return NewTask(
             job=check_name(self.job, "job"),
             payload=encode_payload(self.payload),
-            run_at=None if self.run_at is None else parse_instant(self.run_at),
-            delay=None if self.delay_seconds is None else check_delay(self.delay_seconds),
+            run_at=run_at,
+            delay=delay,
             key="" if self.key is None else check_key(self.key),
             tenant="" if self.tenant is None else check_name(self.tenant, "tenant"),
             max_attempts=5
@@ -66,6 +64,84 @@ class NewTaskBody(BaseModel):
             ),
         )
 
+
+class BatchBody(BaseModel):
+    """`POST /tasks/batch`. Each of the tasks is checked on its own: a bad one spoils no other."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    tasks: list[Any] = Field(
+        description=f"1 to {MOST_TASKS} tasks, each as in POST /tasks",
+        json_schema_extra={
+            "items": {"$ref": "#/components/schemas/NewTaskBody"},
+            "minItems": 1,
+            "maxItems": MOST_TASKS,
+        },
+    )
+
+    def checked(self) -> list[Any]:
+        """Raises InvalidInput for none, or too many."""
+        if 1 <= len(self.tasks) <= MOST_TASKS:
+            return self.tasks
+        raise InvalidInput(
+            "invalid_tasks",
+            f"tasks must hold 1 to {MOST_TASKS} tasks; send less at a time",
+            "tasks",
+        )
+
+
+class RescheduleBody(BaseModel):
+    """`PATCH /tasks/{id}`: one of the two."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    run_at: str | None = Field(
+        None, description="RFC 3339 time with Z or an offset", examples=["2026-12-01T09:00:00Z"]
+    )
+    delay_seconds: float | None = Field(None, description="Instead of run_at; 0 and up")
+
+    def due(self, now: int) -> int:
+        """The instant it shall be due, in milliseconds: a past one means now. Raises InvalidInput."""
+        run_at, delay = when(self.run_at, self.delay_seconds)
+        if run_at is None and delay is None:
+            raise InvalidInput(
+                "invalid_run_at", "send the new time: run_at, or delay_seconds", "run_at"
+            )
+        return due_at(run_at, delay, now)
+
+
+class RedriveBody(DeadFilters):
+    """`POST /dead/redrive`: which of the dead, a page at a time."""
+
+    dry_run: bool = Field(default=False, description="Count only")
+    limit: int | None = Field(None, description="At most so many in this request, 1 to 500; 100")
+    next_token: str | None = Field(None, description="The token the last request gave")
+
+
+def read_task_body(body: Any) -> NewTask:
+    """One task of a batch, or of the Python client. Raises InvalidInput."""
+    try:
+        return NewTaskBody.model_validate(body).to_new_task()
+    except ValidationError as error:
+        found = [{**one, "loc": ("body", *one["loc"])} for one in error.errors()]
+        raise invalid_input(found) from None
+
+
+def when(run_at: str | None, delay_seconds: float | None) -> tuple[int | None, int | None]:
+    """`run_at` and `delay_seconds` in milliseconds, one of them at most. Raises InvalidInput."""
+    if run_at is not None and delay_seconds is not None:
+        raise InvalidInput(
+            "invalid_run_at",
+            "run_at and delay_seconds are two ways to say one thing; send one",
+            "run_at",
+        )
+    return (
+        None if run_at is None else parse_instant(run_at),
+        None if delay_seconds is None else check_delay(delay_seconds),
+    )
+
+
+_TIMES = {"run_at", "from", "to"}
 
 _KINDS = {
     "bool": "true or false",
@@ -95,6 +171,8 @@ def invalid_input(errors: Sequence[dict[str, Any]]) -> InvalidInput:
         return InvalidInput(
             "unknown_field", f"there is no field {field[:80]!r}; take it out", field[:80]
         )
+    if kind.startswith("string") and field in _TIMES:
+        return no_instant(error["input"], field)
     wanted = next((text for start, text in _KINDS.items() if kind.startswith(start)), "")
     hint = f"must be {wanted}" if wanted else f"is not valid: {error['msg']}"
     return InvalidInput(f"invalid_{field}", f"{field} {hint}", field)

@@ -35,7 +35,7 @@ class AddTask:
         timing: Timing,
     ) -> None:
         self._store = store
-        self._send_near = SendNear(store, queue, clock, timing)
+        self.send_near = SendNear(store, queue, clock, timing)
         self._shards = shards
         self._jobs = jobs
         self._clock = clock
@@ -46,24 +46,32 @@ class AddTask:
 
         Raises UnknownJob, InvalidInput (too far ahead), KeyConflict, Unavailable.
         """
-        now = self._clock.now()
-        if not self._jobs.has(new.job, now):
-            return self._made_before_or_unknown(new, body_hash, now)
-        task = new_task(new, now, self._shards.for_writing(now), self._timing.retention)
+        try:
+            task = self.prepare(new)
+        except UnknownJob:
+            # A request repeated after its job was taken out still has its task.
+            holder = self._holder(new)
+            if holder is None:
+                raise
+            return self._made_before(new.key, holder, body_hash)
         if new.key:
-            holder = self._store.put_keyed(task, _key_record(new, task, body_hash), now)
+            holder = self._store.put_keyed(task, _key_record(new, task, body_hash), task.created_at)
             if holder is not None:
                 return self._made_before(new.key, holder, body_hash)
         else:
             self._store.put(task)
-        return Added(self._send_near(task), created=True)
+        return Added(self.send_near(task), created=True)
 
-    def _made_before_or_unknown(self, new: NewTask, body_hash: str, now: int) -> Added:
-        """A request repeated after its job was taken out still has its task."""
-        holder = self._store.get_key(new.tenant, new.key, now) if new.key else None
-        if holder is None:
+    def prepare(self, new: NewTask) -> Task:
+        """The task, not stored yet. Raises UnknownJob, InvalidInput (too far ahead)."""
+        now = self._clock.now()
+        if not self._jobs.has(new.job, now):
             raise UnknownJob(new.job, self._jobs.names(now))
-        return self._made_before(new.key, holder, body_hash)
+        return new_task(new, now, self._shards.for_writing(now), self._timing.retention)
+
+    def _holder(self, new: NewTask) -> KeyRecord | None:
+        now = self._clock.now()
+        return self._store.get_key(new.tenant, new.key, now) if new.key else None
 
     def _made_before(self, key: str, holder: KeyRecord, body_hash: str) -> Added:
         if holder.body_hash != body_hash:

@@ -12,9 +12,15 @@ from minutero.service.run_messages import Batch, RunMessages
 
 if TYPE_CHECKING:
     from minutero.service.add_task import AddTask
+    from minutero.service.add_tasks import AddTasks
     from minutero.service.audit import Auditor, AuditReport
+    from minutero.service.cancel import CancelTask
+    from minutero.service.dead_list import DeadList
     from minutero.service.dispatch import Dispatcher, ShardReport
     from minutero.service.job_catalog import JobCatalog
+    from minutero.service.list_tasks import ListTasks
+    from minutero.service.move import MoveTask
+    from minutero.service.read_stats import ReadStats
     from minutero.service.read_task import ReadTask
     from minutero.service.shards import Shards
 
@@ -26,9 +32,20 @@ class Api:
     """What the HTTP API and the Python client call."""
 
     add_task: "AddTask"
+    add_tasks: "AddTasks"
     read_task: "ReadTask"
+    list_tasks: "ListTasks"
+    cancel: "CancelTask"
+    move: "MoveTask"
+    dead: "DeadList"
+    stats: "ReadStats"
     jobs: "JobCatalog"
+    settings: SettingsStore
     clock: Clock
+
+    def signing_secret(self) -> bytes:
+        """What page tokens are signed with."""
+        return self.settings.token_secret()
 
     def job_names(self) -> frozenset[str]:
         """Names of the deployed jobs."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from minutero.domain.lifecycle import Status, status_of
 from minutero.domain.run import RunRecord
 from minutero.domain.task import Task, run_id_of
+from minutero.errors import NotFound
 from minutero.ports import Clock, RunLedger, TaskStore
 from minutero.service.find_task import find_task
 
@@ -41,6 +42,14 @@ class ReadTask:
         if task.attempts_before:
             run = self._with_earlier(task, run)
         return TaskView(task, run, status)
+
+    def by_key(self, key: str, tenant: str = "") -> TaskView:
+        """The task that a client's key stands for. Raises NotFound."""
+        holder = self.store.get_key(tenant, key, self.clock.now())
+        if holder is None:
+            whose = f" of tenant {tenant!r}" if tenant else ""
+            raise NotFound(f"no task has the key {key!r}{whose}; keys go with their tasks")
+        return self(holder.task_id)
 
     def _with_earlier(self, task: Task, run: RunRecord | None) -> RunRecord | None:
         """Its worker has moved the task, once an attempt at most: the failures of the earlier runs belong

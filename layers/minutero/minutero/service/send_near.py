@@ -1,6 +1,7 @@
 """Send a near task: one that is due before a tick can be relied on to claim it."""
 
 import logging
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from minutero.domain.exchanged import Outgoing, Sent
@@ -13,6 +14,9 @@ logger = logging.getLogger(__name__)
 
 NEAR = "near"
 """The claim id of a task its writer sent: no open claim has this name, so no rescue ever takes it."""
+
+MESSAGES = 10
+"""Messages of one request, as many as SQS takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +37,37 @@ class SendNear:
         now = self.clock.now()
         if not is_near(task.run_at, now, self.timing.look_ahead):
             return task
-        message = Outgoing(task.pointer, delay_seconds(task.run_at, now))
         try:
-            if self.queue.send([message]) == [Sent.SENT] and self.store.mark_sent(
-                task.place, NEAR, now
-            ):
+            if self._send([task], now) and self.store.mark_sent(task.place, NEAR, now):
                 return task.claimed(NEAR, now)
         except Unavailable as error:
-            # The task is stored, and that is what the answer promises.
-            logger.info("near task %s is left to the next tick: %s", task.task_id, error)
+            _leave_to_the_tick([task], error)
         return task
+
+    def many(self, tasks: Sequence[Task]) -> None:
+        """The same for as many tasks as one batch of claims holds."""
+        now = self.clock.now()
+        near = [task for task in tasks if is_near(task.run_at, now, self.timing.look_ahead)]
+        try:
+            sent = [task for some in _messages_of(near) for task in self._send(some, now)]
+            # The claim of a tick, under the name of no open claim: what a tick has taken meanwhile it loses.
+            if sent:
+                self.store.claim([task.place for task in sent], NEAR, now)
+        except Unavailable as error:
+            _leave_to_the_tick(near, error)
+
+    def _send(self, tasks: Sequence[Task], now: int) -> list[Task]:
+        """Those of up to ten tasks that the queue has taken."""
+        messages = [Outgoing(task.pointer, delay_seconds(task.run_at, now)) for task in tasks]
+        ends = self.queue.send(messages)
+        return [task for task, end in zip(tasks, ends, strict=True) if end is Sent.SENT]
+
+
+def _leave_to_the_tick(tasks: Sequence[Task], error: Unavailable) -> None:
+    """The tasks are stored, and that is what the answer promises."""
+    ids = ", ".join(task.task_id for task in tasks)
+    logger.info("near tasks are left to the next tick: %s: %s", ids, error)
+
+
+def _messages_of(tasks: Sequence[Task]) -> Iterator[Sequence[Task]]:
+    return (tasks[at : at + MESSAGES] for at in range(0, len(tasks), MESSAGES))

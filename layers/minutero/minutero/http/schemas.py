@@ -1,0 +1,178 @@
+"""The shapes of the answers, for the OpenAPI document alone: `answers` makes them, and a fuzz test holds the
+two together."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+from minutero.domain.lifecycle import Status
+
+Instant = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+
+
+class ErrorDetail(BaseModel):
+    """What was wrong with a request."""
+
+    code: str = Field(description="A stable word for programs")
+    message: str = Field(description="What is wrong and what to send instead")
+    field: str | None = Field(default=None, description="The member at fault, where it is one")
+
+
+class ErrorAnswer(BaseModel):
+    """Every error's body."""
+
+    error: ErrorDetail
+
+
+class FailedAttempt(BaseModel):
+    """An attempt that failed."""
+
+    attempt: int
+    failed_at: Instant
+    error: str
+
+
+class Timeline(BaseModel):
+    """When what happened, as far as it has."""
+
+    created_at: Instant | None
+    claimed_at: Instant | None
+    started_at: Instant | None
+    finished_at: Instant | None
+
+
+class AddedTask(BaseModel):
+    """A task as it is told to whom has just added it."""
+
+    task_id: str
+    job: str
+    payload: Any
+    run_at: Instant
+    key: str | None
+    tenant: str | None
+    max_attempts: int
+    expires_after_seconds: int | None
+    status: Status
+
+
+class TaskAnswer(AddedTask):
+    """A task with what became of it."""
+
+    attempts: int = Field(description="How many were started")
+    result: Any = Field(description="What the job returned")
+    error: str | None
+    note: str | None = Field(description="What was left out, such as a result that is too long")
+    lateness_ms: int | None = Field(description="First start minus run_at")
+    timeline: Timeline
+    history: list[FailedAttempt]
+
+
+class ListedTask(TaskAnswer):
+    """A task in a list."""
+
+    payload_omitted: bool = Field(
+        default=False, description="True where the payload is long: get the task to see it"
+    )
+
+
+class TaskList(BaseModel):
+    """A page of tasks."""
+
+    tasks: list[ListedTask]
+    next_token: str | None = Field(description="For the next page; null at the end")
+
+
+class BatchEntry(BaseModel):
+    """What became of one task: `status` as HTTP has it."""
+
+    status: int
+    task_id: str | None = None
+    run_at: Instant | None = None
+    error: ErrorDetail | None = None
+
+
+class BatchAnswer(BaseModel):
+    """What became of each task, in order."""
+
+    results: list[BatchEntry]
+
+
+class Letter(BaseModel):
+    """A dead run as it is listed."""
+
+    task_id: str | None = Field(description="Null for a row that could not be read")
+    run_id: str
+    job: str
+    tenant: str | None
+    reason: str
+    died_at: Instant
+
+
+class LetterWithTask(Letter):
+    """A dead run with its task."""
+
+    task: TaskAnswer
+
+
+class LetterList(BaseModel):
+    """A page of the dead."""
+
+    dead: list[Letter]
+    next_token: str | None
+
+
+class FailedRedrive(Letter):
+    """A dead run that could not be redriven, and why."""
+
+    error: ErrorDetail
+
+
+class RedriveAnswer(BaseModel):
+    """What became of a page of the dead."""
+
+    matched: int
+    redriven: int
+    failed: list[FailedRedrive]
+    dry_run: bool
+    next_token: str | None
+
+
+class JobList(BaseModel):
+    """The deployed jobs."""
+
+    jobs: list[str]
+
+
+class Depth(BaseModel):
+    """Messages, as SQS estimates them."""
+
+    ready: int
+    delayed: int
+    in_flight: int
+
+
+class Watermark(BaseModel):
+    """Every bucket up to here is settled; six minutes behind now is normal."""
+
+    oldest: Instant | None
+    lag_seconds: int | None
+
+
+class Backlog(BaseModel):
+    """Tasks due in a stretch of time; `complete` is false where there were too many to count them all."""
+
+    start: Instant = Field(alias="from")
+    end: Instant = Field(alias="to")
+    complete: bool
+    counts: dict[Status, int]
+
+
+class StatsAnswer(BaseModel):
+    """The numbers of a deployment."""
+
+    now: Instant
+    shards: int
+    watermark: Watermark
+    queue: Depth
+    dead_letter_queue: Depth
+    backlog: Backlog
