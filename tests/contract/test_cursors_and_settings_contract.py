@@ -3,10 +3,12 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from worlds import NOW
+from botocore.exceptions import ConnectTimeoutError
+from worlds import NOW, in_memory, over_aws
 
 from minutero.domain.exchanged import Growth
 from minutero.domain.instants import DAY, MINUTE
+from minutero.errors import Unavailable
 
 WATERMARK = NOW - NOW % MINUTE
 UNTIL = NOW + 90_000
@@ -96,6 +98,57 @@ def test_jobs_are_what_was_announced_last(world):
     world.settings.announce_jobs(frozenset({"echo", "leaderboard_close"}))
     world.settings.announce_jobs(frozenset({"echo"}))
     assert world.settings.jobs() == {"echo"}
+
+
+def test_a_deployment_signs_with_one_secret(world):
+    secret = world.settings.token_secret()
+    assert (type(secret), len(secret)) == (bytes, 32)
+    assert world.settings.token_secret() == secret
+
+
+def test_two_deployments_do_not_share_a_secret(world, template_tables):
+    other = in_memory() if world.tables is None else None
+    if other is None:
+        other = over_aws("other", world.tables.client, world.sqs, template_tables)
+    assert other.settings.token_secret() != world.settings.token_secret()
+
+
+def test_a_secret_that_another_made_first_is_everybodys(moto_world, monkeypatch):
+    client = moto_world.tables.client
+    real, made = client._make_api_call, []
+
+    def is_late(operation, request):
+        if operation == "PutItem" and not made:
+            made.append(None)
+            made.append(moto_world.settings.token_secret())
+        return real(operation, request)
+
+    monkeypatch.setattr(client, "_make_api_call", is_late)
+    assert moto_world.settings.token_secret() == made[1]
+
+
+def test_a_secret_whose_making_was_not_answered_is_found(moto_world, monkeypatch):
+    client = moto_world.tables.client
+    real, made = client._make_api_call, []
+
+    def loses_its_answer(operation, request):
+        answer = real(operation, request)
+        if operation == "PutItem":
+            made.append(request["Item"]["secret"]["B"])
+            raise ConnectTimeoutError(endpoint_url="http://dynamodb")
+        return answer
+
+    monkeypatch.setattr(client, "_make_api_call", loses_its_answer)
+    with pytest.raises(Unavailable):
+        moto_world.settings.token_secret()
+    assert [moto_world.settings.token_secret()] == made
+
+
+@pytest.mark.stack
+def test_racing_makers_of_a_secret_get_the_same(ministack_world):
+    with ThreadPoolExecutor(16) as threads:
+        made = threads.map(lambda _: ministack_world.settings.token_secret(), range(16))
+        assert len(set(made)) == 1
 
 
 def test_a_worker_without_jobs_has_announced_none(world):

@@ -1,5 +1,7 @@
 """Answers that are lost, late, or say "not now": what each request makes of them."""
 
+from dataclasses import replace
+
 import pytest
 from botocore.exceptions import ClientError, ConnectTimeoutError
 from worlds import KEEP, NOW, key_of
@@ -84,6 +86,7 @@ def everything(world, task):
         "get_many": lambda: tasks.get_many([task.pointer]),
         "page": lambda: tasks.page(task.place.bucket),
         "page_claimed": lambda: tasks.page_claimed(task.place.bucket, "c1"),
+        "page_tasks": lambda: tasks.page_tasks(task.place.bucket, "", "echo", 9),
         "page_taken": lambda: tasks.page_taken(task.place.bucket),
         "open_claims": lambda: tasks.open_claims(task.place.bucket),
         "open_claim": lambda: tasks.open_claim(claim),
@@ -94,12 +97,15 @@ def everything(world, task):
         "bury": lambda: tasks.bury(letter),
         "bury_unreadable": lambda: tasks.bury_unreadable(task.place, "why", NOW, KEEP),
         "list_dead": lambda: tasks.list_dead(letter),
+        "discard": lambda: tasks.discard(letter),
+        "discard unreadable": lambda: tasks.discard(replace(letter, run_id=task.place.sk)),
         "page_dead": lambda: tasks.page_dead("2026-11-29", 3),
         "start": lambda: ledger.start(task.run_id, "a", NOW, UNTIL, KEEP),
         "finish": lambda: ledger.finish(task.run_id, "a", DONE, NOW),
         "fail": lambda: ledger.fail(task.run_id, "a", "no", NOW),
         "close": lambda: ledger.close(task.run_id, DONE, NOW, KEEP),
         "ledger get": lambda: ledger.get(task.run_id),
+        "ledger get_many": lambda: ledger.get_many([task.run_id]),
         "known": lambda: ledger.known([task.run_id]),
         "cursor get": lambda: world.cursors.get(3),
         "begin": lambda: world.cursors.begin(3, NOW),
@@ -110,6 +116,7 @@ def everything(world, task):
         "grow": lambda: world.settings.grow(Growth(8, NOW)),
         "jobs": world.settings.jobs,
         "announce_jobs": lambda: world.settings.announce_jobs(frozenset({"echo"})),
+        "token_secret": world.settings.token_secret,
     }
 
 
@@ -126,6 +133,7 @@ def test_no_error_of_botocore_ever_leaves_a_port(world, new_task, monkeypatch, f
         with pytest.raises(Unavailable):
             request()
     assert world.tasks.claim([task.place] * 3, "c1", NOW) == [Claim.UNKNOWN] * 3
+    assert world.tasks.put_many([task, new_task()]) == [False, False]
 
 
 def test_every_read_is_consistent_that_does_not_say_otherwise(world, new_task, faults):

@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 from worlds import NOW
 
 from minutero.aws.queue import SqsTaskQueue, encode_message, message_group, parse_message
-from minutero.domain.exchanged import Outgoing, Sent
+from minutero.domain.exchanged import Outgoing, QueueDepth, Sent
 from minutero.domain.task import Place, Pointer
 from minutero.errors import Unavailable
 
@@ -54,6 +54,45 @@ def test_a_dead_letter_carries_its_reason(aws_world, new_task):
     ((body, group),) = received(aws_world, aws_world.queue_urls[1])
     assert parse_message(body) == (pointer, "ValueError: ñ\n")
     assert group == message_group("acme")
+
+
+def test_an_empty_queue_holds_nothing(world):
+    assert world.queue.depth() == QueueDepth(ready=0, delayed=0, in_flight=0)
+    assert world.queue.dead_depth() == QueueDepth(ready=0, delayed=0, in_flight=0)
+
+
+def test_each_queue_tells_what_it_holds(world, new_task):
+    messages = [Outgoing(new_task().pointer, delay=delay) for delay in (0, 0, 0, 600, 900)]
+    assert world.queue.send(messages) == [Sent.SENT] * 5
+    world.queue.send_dead(Outgoing(new_task().pointer, reason="spent"))
+    assert world.queue.depth() == QueueDepth(ready=3, delayed=2, in_flight=0)
+    assert world.queue.dead_depth() == QueueDepth(ready=1, delayed=0, in_flight=0)
+
+
+def test_what_a_worker_has_in_hand_is_told(aws_world, new_task):
+    aws_world.queue.send([Outgoing(new_task().pointer)] * 3)
+    aws_world.sqs.receive_message(
+        QueueUrl=aws_world.queue_urls[0], MaxNumberOfMessages=1, VisibilityTimeout=300
+    )
+    assert aws_world.queue.depth() == QueueDepth(ready=2, delayed=0, in_flight=1)
+
+
+@pytest.mark.parametrize("which", ["depth", "dead_depth"])
+@pytest.mark.parametrize(
+    "error",
+    [
+        ClientError({"Error": {"Code": "AccessDenied"}}, "GetQueueAttributes"),
+        ReadTimeoutError(endpoint_url="http://sqs"),
+    ],
+    ids=str,
+)
+def test_a_queue_that_does_not_answer_is_told(moto_world, monkeypatch, which, error):
+    def fails(*_):
+        raise error
+
+    monkeypatch.setattr(moto_world.sqs, "_make_api_call", fails)
+    with pytest.raises(Unavailable):
+        getattr(moto_world.queue, which)()
 
 
 class Answers:

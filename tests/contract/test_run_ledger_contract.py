@@ -137,6 +137,21 @@ def test_an_abandoned_attempt_can_be_closed(world):
     assert not world.ledger.finish(RUN, "a", DONE, UNTIL + 2)
 
 
+def test_many_records_are_read_at_once(world):
+    runs = [f"1abc{n}.0" for n in range(100)]
+    for run_id in runs[::3]:
+        world.ledger.start(run_id, "a", NOW, UNTIL, KEEP)
+    world.ledger.fail(runs[0], "a", "no", NOW + 1)
+    world.ledger.finish(runs[3], "a", DONE, NOW + 1)
+    world.ledger.close(runs[1], CANCELLED, NOW, KEEP)
+    found = world.ledger.get_many(runs)
+    assert found == {run_id: world.ledger.get(run_id) for run_id in {runs[1], *runs[::3]}}
+
+
+def test_of_no_runs_no_record_is_read(world):
+    assert world.ledger.get_many([]) == {}
+
+
 @pytest.mark.stack
 @pytest.mark.parametrize("run", ["1x.0", "1y.3"])
 def test_racing_starts_have_one_winner(ministack_world, run):

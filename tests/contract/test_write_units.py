@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import pytest
 from worlds import KEEP, NOW, key_of
 
-from minutero.domain.exchanged import Claim
+from minutero.domain.exchanged import Claim, DeadLetter
 from minutero.domain.instants import MINUTE
 from minutero.domain.new_task import INLINE_PAYLOAD_LIMIT
 from minutero.domain.run import Ending, Outcome
@@ -83,6 +83,16 @@ def test_what_else_it_costs(ministack_world, new_task, units_of):
     with units_of() as failure:
         world.ledger.start(dead.run_id, "a", NOW, NOW + MINUTE, KEEP)
         world.ledger.fail(dead.run_id, "a", "no", NOW)
+    tasks = [new_task(payload="x" * INLINE_PAYLOAD_LIMIT) for _ in range(24)]
+    with units_of() as many:
+        # The large one costs an item for its payload, too.
+        assert all(world.tasks.put_many([*tasks, new_task(payload="x" * 900, large=True)]))
+    letter = DeadLetter(task.run_id, task.place, "echo", "", "why", NOW, KEEP)
+    world.ledger.close(task.run_id, Outcome(Ending.DEAD), NOW, KEEP)
+    world.tasks.list_dead(letter)
+    with units_of() as discard:
+        assert world.tasks.discard(letter)
     assert (keyed.units, near.units, batch.units) == (4.0, 1.0, 2.0)
+    assert (many.units, discard.units) == (25.0 + 1.0, 4.0)
     # A start, the read of the attempt's number, and the failure.
     assert failure.units == 1.0 + 1.0 + 1.0

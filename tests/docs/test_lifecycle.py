@@ -26,8 +26,9 @@ READS = {
         "page_claimed",
         "page_dead",
         "page_taken",
+        "page_tasks",
     },
-    "RunLedger": {"get", "known"},
+    "RunLedger": {"get", "get_many", "known"},
     "CursorStore": {"get"},
     "SettingsStore": {"growth", "jobs"},
 }

@@ -6,8 +6,9 @@ from world import NOW
 
 from minutero.domain.instants import DAY, HOUR, MINUTE, SECOND
 from minutero.domain.run import Ending, Outcome
-from minutero.errors import PermanentFailure, Unavailable
+from minutero.errors import Conflict, PermanentFailure, Unavailable
 from minutero.service.dead_letter import KILLER, Burial
+from minutero.service.letters import letter_of
 
 
 def gives_up(payload, run):
@@ -98,6 +99,37 @@ def test_a_run_redriven_in_the_middle_of_the_listing_is_not_listed(world, dead):
     world.store.next("list_dead", redriven_first)
     assert world.bury_message(dead.pointer) is Burial.NOT_DEAD
     assert world.memory.tasks.letters == {}
+
+
+def discard(world, task):
+    """Takes a dead task off the list."""
+    assert world.memory.tasks.discard(letter_of(task, world.record(task), world.timing))
+
+
+def test_a_run_that_was_discarded_meanwhile_is_not_listed_again(world, dead):
+    world.bury_message(dead.pointer)
+    discard(world, dead)
+    assert world.memory.tasks.letters == {}
+    assert world.bury_message(dead.pointer) is Burial.NOT_DEAD
+    assert world.memory.tasks.letters == {}
+    assert world.status(dead) == "dead"
+
+
+def test_a_run_discarded_in_the_middle_of_the_listing_is_not_listed(world, dead):
+    def discarded_first(real, letter):
+        discard(world, dead)
+        return real(letter)
+
+    world.store.next("list_dead", discarded_first)
+    assert world.bury_message(dead.pointer) is Burial.NOT_DEAD
+    assert world.memory.tasks.letters == {}
+
+
+def test_a_discarded_run_is_not_redriven(world, dead):
+    discard(world, dead)
+    with pytest.raises(Conflict, match="not dead"):
+        world.move.redrive(dead.task_id)
+    assert world.record(dead).outcome.ending is Ending.DISCARDED
 
 
 def test_a_message_of_no_task_is_an_orphan(world, dead):

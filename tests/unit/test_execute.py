@@ -12,6 +12,7 @@ from minutero.domain.instants import DAY, HOUR, MINUTE, SECOND
 from minutero.domain.run import Ending, Outcome
 from minutero.errors import PermanentFailure, RetryLater, Unavailable
 from minutero.service.execute import ATTEMPTS_SPENT, Verdict
+from minutero.service.letters import letter_of
 
 
 def fails(payload, run):
@@ -240,6 +241,17 @@ def test_who_finds_a_run_dead_sends_it_to_the_dead_letters_again(world, task):
     assert world.dead == []
     assert world.deliver(task) is Verdict.KNOWN
     assert [message.pointer for message in world.dead] == [task.pointer]
+    assert len(world.runs) == 1
+
+
+def test_a_late_message_of_a_discarded_run_is_acknowledged_and_goes_nowhere(world, task):
+    world.job("echo", gives_up)
+    world.deliver(task)
+    letter = letter_of(task, world.record(task), world.timing)
+    assert world.memory.tasks.discard(letter)
+    world.dead.clear()
+    assert world.deliver(task) is Verdict.KNOWN
+    assert world.dead == []
     assert len(world.runs) == 1
 
 

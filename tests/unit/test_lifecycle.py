@@ -22,6 +22,7 @@ ENDED = {
     Ending.EXPIRED: "expired",
     Ending.DEAD: "dead",
     Ending.CANCELLED: "cancelled",
+    Ending.DISCARDED: "dead",
 }
 
 
