@@ -91,7 +91,7 @@ def test_missing_variables_are_named():
         minutero.Client.from_environment({})
 
 
-def test_each_client_has_the_credentials_the_environment_has_when_it_is_made(monkeypatch):
+def test_each_client_has_the_credentials_the_environment_has_when_it_is_made(cloud, monkeypatch):
     """A process that changes its role, or a test that changes its keys, makes a new client."""
     from minutero import wiring
 
@@ -104,5 +104,5 @@ def test_each_client_has_the_credentials_the_environment_has_when_it_is_made(mon
     for key in ("first", "second"):
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", key)
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-        minutero.Client(settings=object())
+        minutero.Client.from_environment()
     assert keys == ["first", "second"]

@@ -90,6 +90,7 @@ def api_parts(
         ReadStats(DynamoCursorStore(tables, CLOCK), queue, list_tasks, shards, CLOCK, side_by_side),
         jobs,
         settings_store,
+        store.entry,
         CLOCK,
     )
 

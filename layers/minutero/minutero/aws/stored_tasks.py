@@ -20,7 +20,7 @@ from minutero.aws.rows import (
 )
 from minutero.aws.run_record import seconds_until
 from minutero.aws.tables import KEY_SK, PAYLOAD_SK, KeyItem, TaskItem
-from minutero.aws.tasks_table import TasksTable, put
+from minutero.aws.tasks_table import Entry, TasksTable, put
 from minutero.domain.instants import SECOND
 from minutero.domain.task import KeyRecord, Place, Pointer, State, Task
 from minutero.errors import Unavailable
@@ -79,6 +79,10 @@ class StoredTasks(TasksTable):
             left = batch_put(self._tables.client, table, items, self._clock)
             unwritten.update(_place_of(item) for item in left)
         return unwritten
+
+    def entry(self, task: Task) -> Entry:
+        """An entry of somebody else's TransactWriteItems that creates the task; its payload lies within."""
+        return put(self._tables.task(**task_attributes(task)), NOTHING_THERE)
 
     def put_keyed(self, task: Task, key: KeyRecord, now: int) -> KeyRecord | None:
         """Create and register the key, in one transaction: four units for small ones."""

@@ -1,5 +1,6 @@
 """Requests over many tasks: each is answered for itself."""
 
+import json
 from typing import Any
 
 from minutero.domain.instants import format_instant
@@ -22,12 +23,22 @@ def add_batch(api: Api, bodies: list[Any]) -> list[dict[str, Any]]:
     wanted: list[Wanted] = []
     for body in bodies:
         try:
-            wanted.append(Wanted(read_task_body(body), body_hash(body)))
+            wanted.append(wanted_task(body))
             ends.append(None)
         except InvalidInput as error:
             ends.append(error)
     added = iter(api.add_tasks(wanted))
     return [_entry(next(added) if end is None else end) for end in ends]
+
+
+def wanted_task(body: Any) -> Wanted:
+    """A task as it is asked for, with what tells two requests of one key apart. Raises InvalidInput."""
+    new = read_task_body(body)
+    if not new.key:
+        return Wanted(new, "")
+    # As it comes over HTTP: a tuple of Python's is a list, and members have text for names.
+    payload = {} if new.payload is None else {"payload": json.loads(new.payload)}
+    return Wanted(new, body_hash({**body, **payload}))
 
 
 def _entry(end: Added | MinuteroError) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Request bodies."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -20,6 +20,8 @@ from minutero.http.queries import DeadFilters
 
 MOST_TASKS = 500
 LONGEST_EXPIRY = 366 * 86_400
+
+Asked = TypeVar("Asked", bound=BaseModel)
 
 
 class NewTaskBody(BaseModel):
@@ -120,8 +122,13 @@ class RedriveBody(DeadFilters):
 
 def read_task_body(body: Any) -> NewTask:
     """One task of a batch, or of the Python client. Raises InvalidInput."""
+    return read_body(NewTaskBody, body).to_new_task()
+
+
+def read_body(model: type[Asked], body: Any) -> Asked:
+    """A parsed body as the model. Raises InvalidInput."""
     try:
-        return NewTaskBody.model_validate(body).to_new_task()
+        return model.model_validate(body)
     except ValidationError as error:
         found = [{**one, "loc": ("body", *one["loc"])} for one in error.errors()]
         raise invalid_input(found) from None

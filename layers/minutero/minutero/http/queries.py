@@ -75,7 +75,7 @@ class TaskListQuery(Parameters):
             )
         return TaskQuery(
             *_range(self.start, self.end),
-            status=_status(self.status),
+            status=None if self.status is None else status_named(self.status),
             job="" if self.job is None else check_name(self.job, "job"),
         )
 
@@ -172,9 +172,8 @@ def read_limit(text: str | None) -> int:
     return check_whole(number, "limit", 1, MOST_LISTED)
 
 
-def _status(text: str | None) -> Status | None:
-    if text is None:
-        return None
+def status_named(text: str) -> Status:
+    """One of the nine. Raises InvalidInput."""
     try:
         return Status(text)
     except ValueError:

@@ -1,9 +1,9 @@
 """The entries: what each function of the deployment calls. `wiring` builds them."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from minutero.errors import Unavailable
 from minutero.ports import Clock, Inbox, SettingsStore
@@ -11,6 +11,7 @@ from minutero.service.fan_out import groups
 from minutero.service.run_messages import Batch, RunMessages
 
 if TYPE_CHECKING:
+    from minutero.domain.task import Task
     from minutero.service.add_task import AddTask
     from minutero.service.add_tasks import AddTasks
     from minutero.service.audit import Auditor, AuditReport
@@ -29,7 +30,8 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """What the HTTP API and the Python client call."""
+    """What the HTTP API and the Python client call. `task_entry` makes an entry of a transaction of the
+    caller's own that adds a task."""
 
     add_task: "AddTask"
     add_tasks: "AddTasks"
@@ -41,6 +43,7 @@ class Api:
     stats: "ReadStats"
     jobs: "JobCatalog"
     settings: SettingsStore
+    task_entry: "Callable[[Task], Mapping[str, Any]]"
     clock: Clock
 
     def signing_secret(self) -> bytes:
