@@ -149,7 +149,8 @@ class TaskStore(Protocol):
     def page_dead(
         self, day: str, shard: int, after: str | None = None
     ) -> tuple[Sequence[DeadLetter], str | None]:
-        """One page of the runs that died on a UTC day (`2026-11-29`), oldest first."""
+        """One page of the runs that died on a UTC day (`2026-11-29`), oldest first: those after the sort key
+        `after`, and where the next page begins."""
 
     def discard(self, letter: DeadLetter) -> bool:
         """Takes a dead run off the list for good: its outcome becomes `discarded`, its row goes, together.

@@ -8,7 +8,7 @@ from pynamodb.expressions.update import Action
 from minutero.aws.failures import GuardFailed
 from minutero.aws.rows import dead_bucket, dead_letter_attributes, to_dead_letter
 from minutero.aws.run_record import closing, record_id, taking_back, to_run_record
-from minutero.aws.tables import RunItem, TaskItem
+from minutero.aws.tables import DeadLetterItem, RunItem, TaskItem
 from minutero.aws.tasks_table import Entry, TasksTable, check, delete, put, update
 from minutero.domain.exchanged import DeadLetter
 from minutero.domain.run import Ending, Outcome
@@ -102,11 +102,12 @@ class DeadLetters(TasksTable):
     ) -> tuple[Sequence[DeadLetter], str | None]:
         """One page of the runs that died on a UTC day, and where the next page begins."""
         bucket = dead_bucket(day, shard)
-        start = None if after is None else {"bucket": {"S": bucket}, "sk": {"S": after}}
+        # A condition, no start key: `after` may be the sort key of another shard's row.
+        behind = None if after is None else DeadLetterItem.sk > after
 
         def read() -> tuple[list[DeadLetter], str | None]:
             rows = self._tables.dead_letter.query(
-                bucket, consistent_read=True, limit=PAGE, page_size=PAGE, last_evaluated_key=start
+                bucket, behind, consistent_read=True, limit=PAGE, page_size=PAGE
             )
             letters = [to_dead_letter(row) for row in rows]
             last = rows.last_evaluated_key

@@ -1,0 +1,109 @@
+import pytest
+from faults import answers_unknown, is_down, loses_its_answer, refuses_all
+from world import NOW
+
+from minutero.domain.exchanged import Sent
+from minutero.domain.instants import HOUR, MINUTE, SECOND
+from minutero.domain.new_task import NewTask
+from minutero.domain.task import State
+from minutero.errors import InvalidInput, KeyConflict, Unavailable, UnknownJob
+from minutero.service.add_task import Added
+from minutero.service.add_tasks import AddTasks, Wanted
+from minutero.testing.memory import one_by_one
+
+
+@pytest.fixture
+def add(world):
+    """Adds tasks; what became of each."""
+
+    def call(*wanted):
+        service = AddTasks(world.add_task, world.store, one_by_one)
+        return service([one if isinstance(one, Wanted) else Wanted(one, "") for one in wanted])
+
+    return call
+
+
+def due(after, **more):
+    return NewTask("echo", run_at=NOW + after, **more)
+
+
+def test_tasks_without_a_key_are_stored_in_batches_of_25(world, add):
+    ends = add(*[due(HOUR, payload=str(n)) for n in range(60)])
+    assert [world.stored(end.task).payload for end in ends] == [str(n) for n in range(60)]
+    assert [len(tasks) for (tasks,) in world.store.called("put_many")] == [25, 25, 10]
+    assert all(end.created for end in ends)
+    assert len(world.queue) == 0
+
+
+def test_near_tasks_of_a_batch_are_sent_ten_at_a_time_and_claimed_together(world, add):
+    ends = add(*[due(n * SECOND + 1) for n in range(24)], due(HOUR))
+    assert [len(messages) for (messages,) in world.queue.called("send")] == [10, 10, 4]
+    assert [message.delay for message in world.waiting()] == list(range(1, 25))
+    assert len(world.store.called("claim")) == 1
+    states = [world.stored(end.task).state for end in ends]
+    assert states == [State.CLAIMED] * 24 + [State.SCHEDULED]
+    world.play(1)
+    assert sorted(at for _, _, at in world.runs) == [NOW + n * SECOND for n in range(1, 25)]
+
+
+@pytest.mark.parametrize("fault", [is_down, loses_its_answer, refuses_all])
+def test_near_tasks_whose_send_failed_are_sent_by_the_next_tick_and_run_once(world, add, fault):
+    world.queue.next("send", fault)
+    ends = add(*[due(30 * SECOND) for _ in range(3)])
+    assert all(isinstance(end, Added) for end in ends)
+    world.clock.advance(5 * SECOND)
+    world.play(1)
+    assert sorted(task_id for task_id, _, _ in world.runs) == sorted(
+        end.task.task_id for end in ends
+    )
+
+
+def test_what_the_queue_did_not_take_of_a_batch_stays_scheduled(world, add):
+    world.queue.next("send", lambda real, messages: [Sent.SENT, Sent.FAILED, Sent.SENT])
+    ends = add(*[due(MINUTE) for _ in range(3)])
+    assert [world.stored(end.task).state for end in ends] == [
+        State.CLAIMED,
+        State.SCHEDULED,
+        State.CLAIMED,
+    ]
+
+
+def test_a_claim_without_an_answer_after_the_send_makes_no_second_run(world, add):
+    world.store.next("claim", answers_unknown)
+    (end,) = add(due(SECOND))
+    assert world.stored(end.task).state is State.SCHEDULED
+    world.play(2)
+    assert [task_id for task_id, _, _ in world.runs] == [end.task.task_id]
+
+
+def test_a_task_that_is_refused_spoils_no_other(world, add):
+    far = due(4_000 * 24 * HOUR)
+    ends = add(due(HOUR), NewTask("ecko"), far, due(HOUR))
+    assert [type(end) for end in ends] == [Added, UnknownJob, InvalidInput, Added]
+    (tasks,) = world.store.called("put_many")[0]
+    assert len(tasks) == 2
+
+
+def test_a_batch_without_an_answer_is_told_as_unknown_and_the_others_are_stored(world, add):
+    world.store.next("put_many", lambda real, tasks: [False] * len(tasks))
+    ends = add(*[due(HOUR) for _ in range(30)])
+    assert [type(end) for end in ends] == [Unavailable] * 25 + [Added] * 5
+
+
+def test_what_is_not_known_to_be_stored_is_not_sent(world, add):
+    world.store.next("put_many", lambda real, tasks: [False] * len(tasks))
+    add(due(SECOND))
+    assert len(world.queue) == 0
+
+
+def test_one_key_twice_in_a_batch_makes_one_task_and_another_body_is_a_conflict(world, add):
+    first, again, other, elsewhere = add(
+        Wanted(due(HOUR, key="k"), "a"),
+        Wanted(due(HOUR, key="k"), "a"),
+        Wanted(due(HOUR, key="k"), "b"),
+        Wanted(due(HOUR, key="k", tenant="acme"), "b"),
+    )
+    assert (first.created, again.created, elsewhere.created) == (True, False, True)
+    assert again.task.task_id == first.task.task_id
+    assert isinstance(other, KeyConflict)
+    assert elsewhere.task.task_id != first.task.task_id
