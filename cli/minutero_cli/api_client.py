@@ -2,36 +2,50 @@
 
 import json
 import os
-import re
+import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from http.client import HTTPException
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from minutero_cli.errors import CommandError
 from minutero_cli.local import state
 from minutero_cli.local.paths import default_home
 from minutero_cli.local.server import is_running
+from minutero_cli.signing import Sign, is_local, signer
 
 TIMEOUT = 15.0
 """Seconds. The API's own time-out is 10, and a cold start comes on top."""
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
+TRIES = 3
+"""How often a GET is asked while the API says that it is busy. Nothing else is asked twice."""
 
-Sign = Callable[[str, str, bytes, dict[str, str]], Mapping[str, str]]
-"""(method, url, body, headers) -> the headers with a signature."""
+PATIENCE = 10.0
+"""Seconds: the longest Retry-After that is waited for."""
 
 
 class ApiError(CommandError):
-    """The API refused, or could not do, what was asked."""
+    """The API refused, or could not do, what was asked.
 
-    def __init__(self, message: str, status: int = 0, code: str = "", field: str = "") -> None:
+    `status` is 0 when it did not answer; `retry_after` is in seconds, None where it makes no sense.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        status: int = 0,
+        code: str = "",
+        field: str = "",
+        retry_after: float | None = None,
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.code = code
         self.field = field
+        self.retry_after = retry_after
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,49 +56,84 @@ class Answer:
     text: str
 
     @property
-    def body(self) -> Any:
-        """The answer, parsed."""
-        return json.loads(self.text)
+    def body(self) -> dict[str, Any]:
+        """The answer, parsed. Raises ApiError when it cannot be Minutero's."""
+        try:
+            body = json.loads(self.text)
+        except ValueError:
+            body = None
+        if not isinstance(body, dict):
+            raise ApiError(
+                "the answer is no JSON object; see whether MINUTERO_API_URL is the address "
+                "of a Minutero API"
+            )
+        return body
 
 
 @dataclass(frozen=True, slots=True)
 class Api:
     """One deployment's HTTP API.
 
-    `name` is what messages call it; `sign` is None where no signature is asked for.
+    `name` is what messages call it; `sign` is None where no signature is asked for. Paths are
+    those of `path_of`. Every method raises ApiError.
     """
 
     url: str
     name: str
     sign: Sign | None = None
 
-    def get(self, path: str) -> Answer:
-        """GET. Raises ApiError."""
-        return self._call("GET", path, None)
+    def get(self, path: str, query: Mapping[str, Any] | None = None) -> Answer:
+        """GET, with the members of `query` that are not None; again while the API is busy."""
+        given = {name: value for name, value in (query or {}).items() if value is not None}
+        if given:
+            path += "?" + urlencode(given, quote_via=quote, safe="")
+        for _ in range(TRIES - 1):
+            try:
+                return self._call("GET", path)
+            except ApiError as error:
+                if error.retry_after is None or error.retry_after > PATIENCE:
+                    raise
+                time.sleep(error.retry_after)
+        return self._call("GET", path)
 
-    def post(self, path: str, body: Any) -> Answer:
-        """POST a JSON body. Raises ApiError."""
-        return self._call("POST", path, json.dumps(body).encode())
+    def post(self, path: str, body: Any = None) -> Answer:
+        """POST a JSON body, or none."""
+        return self._call("POST", path, body)
 
-    def _call(self, method: str, path: str, body: bytes | None) -> Answer:
+    def patch(self, path: str, body: Any) -> Answer:
+        """PATCH with a JSON body."""
+        return self._call("PATCH", path, body)
+
+    def delete(self, path: str) -> Answer:
+        """DELETE."""
+        return self._call("DELETE", path)
+
+    def _call(self, method: str, path: str, body: Any = None) -> Answer:
         url = self.url.rstrip("/") + path
         headers = {"Accept": "application/json"}
+        data = None
         if body is not None:
             headers["Content-Type"] = "application/json"
+            data = json.dumps(body).encode()
         if self.sign is not None:
-            headers = dict(self.sign(method, url, body or b"", headers))
-        request = urllib.request.Request(url, body, headers, method=method)  # noqa: S310  # http(s), see find_api
+            headers = dict(self.sign(method, url, data or b"", headers))
+        request = urllib.request.Request(url, data, headers, method=method)  # noqa: S310  # http(s), see find_api
         try:
             with _opener(url).open(request, timeout=TIMEOUT) as answer:
-                return Answer(answer.status, answer.read().decode())
+                return Answer(answer.status, answer.read().decode(errors="replace"))
         except urllib.error.HTTPError as error:
-            raise _refusal(error.code, error.read().decode(errors="replace"), self.name) from None
-        except OSError as error:
+            raise _refusal(error, self.name) from None
+        except (OSError, HTTPException) as error:
             why = getattr(error, "reason", error)
             raise ApiError(
                 f"{self.name} does not answer at {self.url} ({why}); see whether it runs: "
                 "minutero local status, or check --stack and MINUTERO_API_URL"
             ) from None
+
+
+def path_of(*parts: str) -> str:
+    """Join the parts of a path; whatever is in one of them, it stays one."""
+    return "".join("/" + quote(part, safe="") for part in parts)
 
 
 def find_api(stack: str | None = None) -> Api:
@@ -96,9 +145,9 @@ def find_api(stack: str | None = None) -> Api:
         return _of_stack(stack)
     url = os.environ.get("MINUTERO_API_URL")
     if url:
-        if urlsplit(url).scheme not in ("http", "https"):
+        if not _is_web_address(url):
             raise CommandError(
-                f"MINUTERO_API_URL is {url!r}; it must begin with https:// or http://"
+                f"MINUTERO_API_URL is {url!r}; it must be an address as https://api.example"
             )
         return Api(url, "the API of MINUTERO_API_URL", signer(url))
     known = state.load(default_home())
@@ -128,47 +177,12 @@ def _of_stack(stack: str) -> Api:
     return Api(url, f"the API of stack {stack!r}", signer(url))
 
 
-def is_local(url: str) -> bool:
-    """Tell whether an address is this machine's own."""
-    return urlsplit(url).hostname in LOOPBACK
-
-
-def signer(url: str, environment: Mapping[str, str] | None = None) -> Sign | None:
-    """SigV4 with the credentials botocore finds; None when there are none.
-
-    For this machine's own addresses only those of the environment count: nobody means to show a
-    profile's or an instance's to an emulator.
-    """
-    environment = os.environ if environment is None else environment
-    if is_local(url) and not environment.get("AWS_ACCESS_KEY_ID"):
-        return None
-    import botocore.session  # noqa: PLC0415  # slow to import
-    from botocore.auth import SigV4Auth  # noqa: PLC0415
-    from botocore.awsrequest import AWSRequest  # noqa: PLC0415
-    from botocore.credentials import Credentials  # noqa: PLC0415
-
-    session = botocore.session.get_session()
-    credentials: Credentials | None
-    if is_local(url):
-        credentials = Credentials(
-            environment["AWS_ACCESS_KEY_ID"],
-            environment.get("AWS_SECRET_ACCESS_KEY", ""),
-            environment.get("AWS_SESSION_TOKEN"),
-        )
-    else:
-        credentials = session.get_credentials()
-    if credentials is None:
-        return None
-    named = re.search(r"\.execute-api\.([a-z0-9-]+)\.", url)
-    region = named[1] if named else session.get_config_variable("region") or "us-east-1"
-    auth = SigV4Auth(credentials, "execute-api", region)
-
-    def sign(method: str, url: str, body: bytes, headers: dict[str, str]) -> Mapping[str, str]:
-        request = AWSRequest(method=method, url=url, data=body, headers=headers)
-        auth.add_auth(request)
-        return dict(request.headers.items())
-
-    return sign
+def _is_web_address(url: str) -> bool:
+    try:
+        found = urlsplit(url)
+        return found.scheme in ("http", "https") and bool(found.hostname)
+    except ValueError:
+        return False
 
 
 def _opener(url: str) -> urllib.request.OpenerDirector:
@@ -186,10 +200,18 @@ _WHAT_TO_DO = {
 }
 
 
-def _refusal(status: int, text: str, name: str) -> ApiError:
+def _refusal(error: urllib.error.HTTPError, name: str) -> ApiError:
+    status = error.code
+    retry_after = None
+    if status in (429, 503):
+        told = error.headers.get("Retry-After", "")
+        # A date is allowed as well, and nobody sends one.
+        retry_after = float(told) if told.isascii() and told.isdigit() else 1.0
     try:
-        error = json.loads(text)["error"]
-        return ApiError(error["message"], status, error["code"], error.get("field", ""))
-    except (ValueError, KeyError, TypeError):
+        refused = json.loads(error.read())["error"]
+        return ApiError(
+            refused["message"], status, refused["code"], refused.get("field", ""), retry_after
+        )
+    except (ValueError, KeyError, TypeError, OSError, HTTPException):
         what = _WHAT_TO_DO.get(status, "look into its logs")
-        return ApiError(f"{name} answers {status}: {what}", status)
+        return ApiError(f"{name} answers {status}: {what}", status, retry_after=retry_after)

@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from minutero_cli.task_view import clock_time, lateness, moments, status_text
+from minutero_cli.task_view import clock_time, lateness, moments, status_style
 
 if TYPE_CHECKING:
     from minutero_cli.demo import Followed
@@ -27,7 +27,7 @@ def table(followed: "list[Followed]") -> RenderableType:
         happened = dict(moments(one.task))
         shown.add_row(
             one.name,
-            status_text(one.task["status"]),
+            Text(one.task["status"], status_style("status", one.task["status"])),
             clock_time(one.task["run_at"]),
             *(clock_time(happened[name]) if name in happened else "" for name in MOMENTS),
             _progress(one),

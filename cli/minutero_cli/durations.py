@@ -6,12 +6,22 @@ from typing import Any
 import typer
 
 _SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
+_MOST = 3653 * 86_400
+"""Ten years: nothing is planned further ahead, or looked at further back."""
+
 _PART = re.compile(r"(\d+(?:\.\d+)?)([dhms])", re.ASCII)
 
 
 def parse_duration(text: Any) -> float:
-    """Text -> seconds; a bare number counts as seconds. Raises typer.BadParameter."""
+    """Text -> seconds, at most ten years; a bare number counts as seconds. Raises BadParameter."""
     text = str(text).strip()
+    seconds = _seconds(text)
+    if seconds > _MOST:
+        raise typer.BadParameter(f"{text[:40]} is more than ten years")
+    return seconds
+
+
+def _seconds(text: str) -> float:
     if re.fullmatch(r"\d+(\.\d+)?", text, re.ASCII):
         return float(text)
     parts = _PART.findall(text)

@@ -1,6 +1,9 @@
 """The command `minutero`: a list of groups, each imported only when it is used."""
 
 import importlib
+import io
+import os
+import re
 import sys
 from typing import Any
 
@@ -10,16 +13,31 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from minutero_cli.errors import CommandError
+from minutero_cli.terminal import print_error
+
+CLOSED_PIPE, INTERRUPTED = 141, 130
+"""The exit codes of a command that SIGPIPE or SIGINT ended, as shells give them."""
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+"""What Python makes of bytes that are no UTF-8."""
 
 # name -> (module:object, one line for --help). The object is a Typer app or a function.
 COMMANDS = {
     "local": ("minutero_cli.local.commands:app", "Run the whole stack on this machine."),
-    "tasks": ("minutero_cli.tasks:app", "Add tasks and look at them."),
+    "tasks": ("minutero_cli.tasks:app", "Add tasks, look at them and change them."),
+    "dead": ("minutero_cli.dead:app", "Look at dead letters, run them again or discard them."),
+    "jobs": ("minutero_cli.jobs:app", "Look at the deployed jobs."),
+    "stats": ("minutero_cli.stats:stats", "Print the numbers of a deployment."),
 }
 
 
 class LazyGroup(TyperGroup):
     """Finds a command in COMMANDS and imports its module only then: the others cost nothing."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        names: dict[str, Any] = dict.fromkeys(COMMANDS)
+        self.commands = names  # a typing error is compared with them
 
     def list_commands(self, _ctx: Any) -> list[str]:
         """Name every command, in the order of COMMANDS."""
@@ -55,27 +73,48 @@ def _root() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command; exit 0 when done, 1 when it failed, 2 when it was asked wrongly."""
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # What users have written may not be in this terminal's encoding.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        code = run(sys.argv[1:] if arguments is None else arguments)
+        sys.stdout.flush()
+    except (BrokenPipeError, SystemExit):  # typer makes an exit of a closed pipe
+        # The interpreter flushes once more when it ends, and would complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        code = CLOSED_PIPE
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:
     """Run the command and return its exit code; an error is one line on stderr."""
+    if any(SURROGATE.search(argument) for argument in arguments):
+        return _fail("an argument is not UTF-8 text; check the terminal's encoding", 2)
     try:
         result = get_command(app).main(args=arguments, prog_name="minutero", standalone_mode=False)
     except CommandError as error:
         return _fail(str(error), 1)
     except TyperException as error:
-        return _fail(error.format_message(), error.exit_code)
+        return _fail(_usage(error), error.exit_code)
     except typer.Abort:
         return _fail("stopped", 1)
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     return result if isinstance(result, int) else 0
+
+
+def _usage(error: TyperException) -> str:
+    """Tell what is wrong, and where the right usage stands."""
+    message = error.format_message().rstrip(".")
+    context = getattr(error, "ctx", None)
+    if context is None or message.startswith("Usage:"):
+        return message
+    return f"{message}; see {context.command_path} --help"
 
 
 def _fail(message: str, code: int) -> int:
     if message.startswith("Usage:"):  # a group without a command: its help, as it is
         print(message, file=sys.stderr)
     else:
-        print(f"minutero: {' '.join(message.split())}", file=sys.stderr)
+        print_error(message)
     return code

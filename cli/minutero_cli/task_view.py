@@ -5,10 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from rich.console import Console
-from rich.panel import Panel
-from rich.table import Table
-from rich.text import Text
+from minutero_cli.terminal import show_facts
 
 COLOURS = {
     "scheduled": "blue",
@@ -32,41 +29,30 @@ OPTIONAL = ("key", "tenant", "expires_after_seconds", "result", "error", "note")
 
 def show_task(task: dict[str, Any]) -> None:
     """Print a task: a panel at a terminal, `name value` lines elsewhere."""
-    console = Console()
-    if not console.is_terminal:
-        for name, value in rows(task):
-            print(f"{name:13} {value}")
-        return
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim")
-    grid.add_column(overflow="fold")
-    for name, value in rows(task):
-        grid.add_row(name, status_text(value) if name == "status" else Text(value))
-    console.print(Panel(grid, title=Text(str(task["task_id"])), title_align="left", expand=False))
+    show_facts(str(task.get("task_id")), rows(task), status_style)
 
 
-def status_text(status: str) -> Text:
+def status_style(name: str, value: str) -> str:
     """Give a status its colour."""
-    return Text(status, style=COLOURS.get(status, ""))
+    return COLOURS.get(value, "") if name == "status" else ""
 
 
 def rows(task: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield what there is to say about a task, in the order it is read in."""
-    yield "task", task["task_id"]
-    yield "job", task["job"]
-    yield "status", task["status"]
-    yield "due", task["run_at"]
+    for name, member in (("task", "task_id"), ("job", "job"), ("status", "status")):
+        yield name, str(task.get(member))
+    yield "due", str(task.get("run_at"))
     if task.get("payload") is not None:
         yield "payload", _short(task["payload"])
     if task.get("attempts"):
-        yield "attempts", f"{task['attempts']} of {task['max_attempts']}"
+        yield "attempts", f"{task['attempts']} of {task.get('max_attempts')}"
     for name in OPTIONAL:
         if task.get(name) is not None:
             yield name.replace("_seconds", "").replace("_", " "), _short(task[name])
-    for failure in task.get("history", ()):
+    for failure in task.get("history") or ():
         yield f"attempt {failure['attempt']}", f"failed {failure['failed_at']}: {failure['error']}"
     for name, at in moments(task):
-        late = f" ({lateness(task['lateness_ms'])})" if name == "started" else ""
+        late = f" ({lateness(task.get('lateness_ms'))})" if name == "started" else ""
         yield name, at + late
 
 

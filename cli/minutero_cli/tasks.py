@@ -1,29 +1,43 @@
-"""`minutero tasks ...`: add tasks and look at them, over the HTTP API."""
+"""`minutero tasks ...`: add tasks, look at them and change them, over the HTTP API."""
 
-import sys
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Annotated, Any
-from urllib.parse import quote
 
 import typer
 
-from minutero.domain.instants import parse_instant
-from minutero.domain.new_task import parse_json
-from minutero.errors import InvalidInput
-from minutero_cli.api_client import Answer, find_api
+from minutero.domain.instants import DAY, HOUR, format_instant
+from minutero.domain.lifecycle import Status
+from minutero_cli.api_client import Answer, find_api, path_of
 from minutero_cli.durations import parse_duration
+from minutero_cli.listing import pages, print_pages, print_pages_json
+from minutero_cli.options import (
+    ID_HELP,
+    IdArgument,
+    JobOption,
+    JsonOption,
+    StackOption,
+    checked_id,
+)
+from minutero_cli.payload import read_payload
+from minutero_cli.terminal import print_json
+from minutero_cli.times import checked_instant, now, parse_time
 
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     add_completion=False,
-    help="Add tasks and look at them.",
+    help="Add tasks, look at them and change them.",
 )
-JsonOption = Annotated[bool, typer.Option("--json", help="Print the API's JSON.")]
-StackOption = Annotated[
+AtOption = Annotated[
     str | None,
     typer.Option(
-        "--stack", help="Name of a deployed stack. Default: MINUTERO_API_URL, else the local stack."
+        "--at", metavar="T", parser=checked_instant, help="When, as 2026-12-01T09:00:00Z."
+    ),
+]
+InOption = Annotated[
+    float | None,
+    typer.Option(
+        "--in", metavar="SPAN", parser=parse_duration, help="Or how far ahead, as 90s, 10m, 1h30m."
     ),
 ]
 
@@ -32,18 +46,8 @@ StackOption = Annotated[
 def add(  # noqa: PLR0913  # one an option
     job: Annotated[str, typer.Argument(help="Name of a deployed job.", show_default=False)],
     *,
-    at: Annotated[
-        str | None, typer.Option(metavar="T", help="When, as 2026-12-01T09:00:00Z. Default: now.")
-    ] = None,
-    within: Annotated[
-        float | None,
-        typer.Option(
-            "--in",
-            metavar="SPAN",
-            parser=parse_duration,
-            help="Or how far ahead, as 90s, 10m, 1h30m.",
-        ),
-    ] = None,
+    at: AtOption = None,
+    within: InOption = None,
     payload: Annotated[
         str | None,
         typer.Option(
@@ -69,75 +73,145 @@ def add(  # noqa: PLR0913  # one an option
     stack: StackOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Add a task, and print it."""
-    if at is not None and within is not None:
-        raise typer.BadParameter("--at and --in are two ways to say one thing; give one")
+    """Add a task, and print it. Without --at and --in it is due now."""
     body = {
         "job": job,
         "payload": None if payload is None else read_payload(payload),
-        "run_at": None if at is None else _checked_instant(at),
-        "delay_seconds": within,
+        **_due(at, within),
         "key": key,
         "tenant": tenant,
         "max_attempts": max_attempts,
         "expires_after_seconds": None if expires_after is None else round(expires_after),
     }
     # The payload null is said by leaving it out as well.
-    _show(
-        find_api(stack).post(
-            "/tasks", {name: value for name, value in body.items() if value is not None}
-        ),
-        as_json=as_json,
-    )
+    given = {name: value for name, value in body.items() if value is not None}
+    _show(find_api(stack).post("/tasks", given), as_json=as_json)
 
 
 @app.command()
 def get(
     task_id: Annotated[
-        str, typer.Argument(metavar="ID", help="The id that `add` printed.", show_default=False)
-    ],
+        str | None,
+        typer.Argument(metavar="ID", parser=checked_id, help=ID_HELP, show_default=False),
+    ] = None,
     *,
+    key: Annotated[str | None, typer.Option(help="The task's key, instead of its id.")] = None,
+    tenant: Annotated[str | None, typer.Option(help="The tenant the key belongs to.")] = None,
     stack: StackOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print a task, with what became of it."""
-    _show(find_api(stack).get(f"/tasks/{quote(task_id, safe='')}"), as_json=as_json)
+    if (task_id is None) == (key is None):
+        raise typer.BadParameter("give a task's ID, or its --key, and not both")
+    if tenant is not None and key is None:
+        raise typer.BadParameter("--tenant goes with --key; an ID needs none")
+    if task_id is not None:
+        answer = find_api(stack).get(path_of("tasks", task_id))
+    else:
+        answer = find_api(stack).get("/tasks", {"key": key, "tenant": tenant})
+    _show(answer, as_json=as_json)
 
 
-def read_payload(text: str) -> Any:
-    """Parse JSON text, or what stands in the file named after an `@` (`@-`: the input).
+@app.command()
+def cancel(task_id: IdArgument, *, stack: StackOption = None, as_json: JsonOption = False) -> None:
+    """Cancel a task that is not running and not over: it will never run."""
+    _show(find_api(stack).delete(path_of("tasks", task_id)), as_json=as_json)
 
-    Raises BadParameter.
+
+@app.command()
+def reschedule(
+    task_id: IdArgument,
+    *,
+    at: AtOption = None,
+    within: InOption = None,
+    stack: StackOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Move a task that is not running and not over to another time."""
+    due = _due(at, within)
+    if not due:
+        raise typer.BadParameter("give the new time: --at T or --in SPAN")
+    _show(find_api(stack).patch(path_of("tasks", task_id), due), as_json=as_json)
+
+
+@app.command()
+def run(task_id: IdArgument, *, stack: StackOption = None, as_json: JsonOption = False) -> None:
+    """Make a task due now."""
+    _show(find_api(stack).post(path_of("tasks", task_id, "run")), as_json=as_json)
+
+
+@app.command()
+def redrive(task_id: IdArgument, *, stack: StackOption = None, as_json: JsonOption = False) -> None:
+    """Run a dead task again, with all its attempts."""
+    _show(find_api(stack).post(path_of("tasks", task_id, "redrive")), as_json=as_json)
+
+
+@app.command("list")
+def list_tasks(
+    *,
+    start: Annotated[
+        int | None,
+        typer.Option(
+            "--from",
+            metavar="T",
+            parser=parse_time,
+            help="Due at this time or later, as 2026-12-01T09:00:00Z or -2h. Default: -1h.",
+        ),
+    ] = None,
+    end: Annotated[
+        int | None,
+        typer.Option(
+            "--to", metavar="T", parser=parse_time, help="Due before this time. Default: +1h."
+        ),
+    ] = None,
+    status: Annotated[Status | None, typer.Option(help="Only tasks of this status.")] = None,
+    job: JobOption = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="At most this many. Default: all.")
+    ] = None,
+    stack: StackOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the tasks due in a range of time, in due order.
+
+    Elsewhere than at a terminal: tab-separated lines of task, status, due, job, lateness,
+    attempts, tenant and key.
     """
-    source = "--payload"
-    try:
-        if text.startswith("@"):
-            source = text[1:]
-            text = sys.stdin.read() if source == "-" else Path(source).read_text("utf-8")
-        return parse_json(text)
-    except OSError as error:
-        raise typer.BadParameter(f"cannot read {source}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise typer.BadParameter(f"{source} is not UTF-8 text") from None
-    except InvalidInput as error:
-        why = error.message.removeprefix("the body is not JSON: ")
+    start = now() - HOUR if start is None else start
+    end = now() + HOUR if end is None else end
+    if start >= end:
         raise typer.BadParameter(
-            f"{source} is no JSON ({why}); quote it, as '{{\"a\": 1}}'"
-        ) from None
+            f"--from ({format_instant(start)}) must be before --to ({format_instant(end)})"
+        )
+    wanted = {"status": status, "job": job}
+    queries = ({**wanted, "from": first, "to": last} for first, last in _days(start, end))
+    found = pages(find_api(stack), "tasks", queries, limit)
+    if as_json:
+        print_pages_json(found, "tasks")
+        return
+    from minutero_cli.task_table import task_columns, task_row  # noqa: PLC0415  # --json needs none
+
+    print_pages(found, task_columns(), task_row)
 
 
-def _checked_instant(text: str) -> str:
-    try:
-        parse_instant(text, "--at")
-    except InvalidInput as error:
-        raise typer.BadParameter(error.message) from None
-    return text
+def _days(start: int, end: int) -> Iterator[tuple[str, str]]:
+    """Cut a range into what the API takes at once, 24 hours."""
+    for first in range(start, end, DAY):
+        yield format_instant(first), format_instant(min(first + DAY, end))
+
+
+def _due(at: str | None, within: float | None) -> dict[str, Any]:
+    """Say when in the API's words; nothing when nothing is said. Raises typer.BadParameter."""
+    if at is not None and within is not None:
+        raise typer.BadParameter("--at and --in are two ways to say one thing; give one")
+    said = {"run_at": at, "delay_seconds": within}
+    return {name: value for name, value in said.items() if value is not None}
 
 
 def _show(answer: Answer, *, as_json: bool) -> None:
     if as_json:
-        print(answer.text)
+        print_json(answer)
         return
-    from minutero_cli.task_view import show_task  # noqa: PLC0415  # rich is slow to import
+    from minutero_cli.task_view import show_task  # noqa: PLC0415  # --json needs none
 
     show_task(answer.body)

@@ -78,6 +78,9 @@ def test_an_id_cannot_reach_another_path(api):
         ["--in", "5 s s"],
         ["--in", "-5s"],
         ["--at", "tomorrow"],
+        ["--at", "1587398562893"],
+        ["--in", "9" * 400],
+        ["--expires-after", "9" * 400],
         ["--at", "2026-12-01T09:00:00Z", "--in", "5s"],
         ["--payload", "{"],
         ["--payload", "NaN"],
@@ -88,6 +91,83 @@ def test_an_id_cannot_reach_another_path(api):
 )
 def test_what_cannot_be_meant_is_bad_usage_and_reaches_nobody(api, capsys, arguments):
     assert run(["tasks", "add", "echo", *arguments]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert len(told.err.splitlines()) == 1
+    assert api.requests == []
+
+
+@pytest.mark.parametrize(
+    ("words", "method", "path", "body"),
+    [
+        (["cancel", "1abc"], "DELETE", "/tasks/1abc", None),
+        (["run", "1abc"], "POST", "/tasks/1abc/run", None),
+        (["redrive", "1abc"], "POST", "/tasks/1abc/redrive", None),
+        (["reschedule", "1abc", "--in", "2m"], "PATCH", "/tasks/1abc", {"delay_seconds": 120}),
+        (
+            ["reschedule", "1abc", "--at", "2030-01-01T00:00:00Z"],
+            "PATCH",
+            "/tasks/1abc",
+            {"run_at": "2030-01-01T00:00:00Z"},
+        ),
+    ],
+)
+def test_a_change_asks_the_api_once_and_prints_the_task_that_came_of_it(
+    api, capsys, words, method, path, body
+):
+    api.answers(200, {**TASK, "status": "cancelled"})
+    assert run(["tasks", *words]) == 0
+    assert api.calls == [(method, path)]
+    assert api.requests[0].data is None if body is None else api.sent == body
+    assert "cancelled" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [["cancel"], ["run"], ["redrive"], ["reschedule", "--in", "2m"]])
+def test_a_change_that_the_tasks_state_forbids_is_told_in_one_line(api, capsys, words):
+    api.refuses(409, "conflict", "task 1abc is running; wait until it is over")
+    assert run(["tasks", *words, "1abc"]) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err == "minutero: task 1abc is running; wait until it is over\n"
+
+
+@pytest.mark.parametrize("words", [["cancel"], ["run"], ["redrive"], ["reschedule", "--in", "2m"]])
+def test_the_json_of_a_change_is_the_apis(api, capsys, words):
+    api.answers(200, '{"task_id":"1abc"}')
+    assert run(["tasks", *words, "1abc", "--json"]) == 0
+    assert capsys.readouterr().out == '{"task_id":"1abc"}\n'
+
+
+def test_get_by_key_asks_for_the_key_and_its_tenant(api):
+    api.answers(200, TASK)
+    assert run(["tasks", "get", "--key", "a/b&c", "--tenant", "acme"]) == 0
+    assert api.calls == [("GET", "/tasks")]
+    assert api.queries == [{"key": "a/b&c", "tenant": "acme"}]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["get"],
+        ["get", "1abc", "--key", "k"],
+        ["get", "1abc", "--tenant", "t"],
+        ["get", "--tenant", "t"],
+        ["get", ""],
+        ["cancel"],
+        ["cancel", ".."],
+        ["cancel", "1abc", "2abc"],
+        ["run"],
+        ["redrive", "."],
+        ["reschedule", "1abc"],
+        ["reschedule", "1abc", "--at", "2030-01-01T00:00:00Z", "--in", "5s"],
+        ["reschedule", "1abc", "--at", "1587398562893"],
+        ["reschedule", "1abc", "--in", "-5s"],
+        ["reschedule", "--in", "5s"],
+        ["get", "\udce4"],
+    ],
+)
+def test_a_command_about_one_task_that_cannot_be_meant_is_bad_usage(api, capsys, arguments):
+    assert run(["tasks", *arguments]) == 2
     told = capsys.readouterr()
     assert told.out == ""
     assert len(told.err.splitlines()) == 1
@@ -114,7 +194,7 @@ def test_a_refusal_is_told_in_the_words_of_the_api(api, capsys):
 )
 def test_an_answer_that_is_not_minuteros_still_says_what_to_do(api, capsys, status, hint):
     api.answers(status, "<html>")
-    assert run(["tasks", "get", "1abc"]) == 1
+    assert run(["tasks", "cancel", "1abc"]) == 1
     error = capsys.readouterr().err
     assert hint in error
     assert len(error.splitlines()) == 1
