@@ -44,7 +44,7 @@ Answer = Response[dict[str, Any]]
 
 def read_body(text: str) -> Any:
     """Raises InvalidInput for a body that is too large or no strict JSON."""
-    if len(text) > BODY_LIMIT:
+    if len(text.encode("utf-8", "surrogatepass")) > BODY_LIMIT:
         raise InvalidInput(
             "body_too_large", f"the body is over {BODY_LIMIT} bytes; send less at a time"
         )
@@ -200,7 +200,8 @@ def no_such_path(_missing: NotFoundError) -> Answer:
     """Tells a client that no route has its method and path."""
     event = app.current_event
     methods = openapi.methods_of(app, event.path)
-    if methods:
+    # One that is among them has come to an id with characters that no id has.
+    if methods and event.http_method not in methods:
         return _refusal(
             Refusal(
                 HTTPStatus.METHOD_NOT_ALLOWED,

@@ -27,14 +27,14 @@ _LIKELY = range(946_684_800, 4_102_444_800)
 """Seconds since 1970 of the years 2000 to 2099: a number among them was meant as a time."""
 
 
-def parse_instant(text: str, field: str = "run_at") -> int:
+def parse_instant(text: object, field: str = "run_at") -> int:
     """RFC 3339 text with `Z` or an offset -> milliseconds. A finer fraction is rounded up: never early.
 
     What an offset puts outside the calendar in UTC is read as the calendar's end: far past or far ahead
     either way, and every instant read can be told. Raises InvalidInput (`invalid_<field>`) for anything
     else, leap seconds and missing zones included.
     """
-    match = _RFC3339.fullmatch(text)
+    match = _RFC3339.fullmatch(text) if isinstance(text, str) else None
     if not match:
         raise no_instant(text, field)
     day, time, fraction, zone = match.groups()

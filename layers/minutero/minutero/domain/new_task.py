@@ -130,7 +130,8 @@ def encode_payload(payload: Any) -> str | None:
 
 
 def check_nesting(value: Any, field: str = "payload") -> None:
-    """Refuses a JSON value nested deeper than 32. Walks with its own stack: the depth may be anything."""
+    """Refuses a JSON value nested deeper than 32, or with two members that JSON would call the same. Walks
+    with its own stack: the depth may be anything."""
     level = [value]
     for _ in range(NESTING_LIMIT + 1):
         containers = [node for node in level if isinstance(node, dict | list | tuple)]
@@ -138,12 +139,32 @@ def check_nesting(value: Any, field: str = "payload") -> None:
             return
         level = []
         for node in containers:
+            if isinstance(node, dict):
+                _check_names(node, field)
             level.extend(node.values() if isinstance(node, dict) else node)
     raise InvalidInput(
         f"invalid_{field}",
         f"{field} is nested deeper than {NESTING_LIMIT} levels; flatten it",
         field,
     )
+
+
+def _check_names(members: dict[Any, Any], field: str) -> None:
+    if {str}.issuperset(map(type, members)):
+        return
+    # Python's 1 and "1" are two members; written as JSON they are one, and the first is lost.
+    names = {name if isinstance(name, str) else _written(name) for name in members}
+    if len(names) < len(members):
+        raise InvalidInput(
+            f"invalid_{field}", f"{field} has a member twice, as text and as a number", field
+        )
+
+
+def _written(name: Any) -> Any:
+    try:
+        return json.dumps(name)
+    except (TypeError, ValueError):
+        return name
 
 
 def parse_json(text: str | bytes) -> Any:
