@@ -26,7 +26,7 @@ from minutero.service.move import MOST_MOVES
 from minutero.service.shards import MARGIN
 from minutero.settings import Settings
 
-CALL = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE) (/[\w{}/-]*)")
+CALL = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE) (/[\w{}/-]*(?:\.json)?)")
 MISSING = [span for row in table("README.md", "State of the project") for span in unquoted(row[1])]
 
 
