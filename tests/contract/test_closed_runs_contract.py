@@ -231,6 +231,18 @@ def test_the_dead_are_listed_by_day_oldest_first(world, new_task):
     assert list(world.tasks.page_dead("2026-11-29", 4)[0]) == []
 
 
+def test_the_list_goes_on_after_a_letter_of_another_shard(world, new_task):
+    """The shards of a day are listed side by side."""
+    letters = [die(world, stored(world, new_task(shard=3 + n % 2)), NOW + n) for n in range(6)]
+    for letter in letters:
+        assert world.tasks.list_dead(letter)
+    for last in letters:
+        after = f"{last.died_at:014d}#{last.run_id}"
+        later = [letter for letter in letters if letter.died_at > last.died_at]
+        found = [world.tasks.page_dead("2026-11-29", shard, after)[0] for shard in (3, 4)]
+        assert sorted((one for page in found for one in page), key=lambda one: one.died_at) == later
+
+
 def test_a_redriven_task_lies_anew_and_is_listed_no_more(world, new_task):
     task = stored(world, new_task())
     letter = die(world, task)

@@ -203,12 +203,13 @@ def put_all(world, tasks):
 
 def listed(world, bucket, after="", job="", most=100):
     """All pages of a bucket from there on: the tasks, and the position behind each page."""
-    found, positions = [], []
+    found, positions = [], [after]
     while after is not None:
         tasks, after = world.tasks.page_tasks(bucket, after, job, most)
         found += tasks
+        assert after is None or after > positions[-1], "a list must get on"
         positions.append(after)
-    return found, positions
+    return found, positions[1:]
 
 
 def test_an_empty_bucket_lists_nothing(world):
