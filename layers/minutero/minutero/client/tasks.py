@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any
 
 from minutero.client.values import PAGE, Calls, When, body_of, instant_of
+from minutero.domain.new_task import check_key, check_name
 from minutero.errors import InvalidInput
 from minutero.http.answers import added_answer, listed_answer, task_answer
 from minutero.http.batches import add_batch, wanted_task
@@ -67,7 +68,7 @@ class TaskCalls(Calls):
             return added_answer(added.task)
         return self.get_task(added.task.task_id)
 
-    def add_tasks(self, tasks: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    def add_tasks(self, tasks: Iterable[Any]) -> list[dict[str, Any]]:
         """Add any number of tasks: mappings with the members of `POST /tasks`; `run_at` may be a datetime.
 
         What became of each, in order, as `POST /tasks/batch` tells it: `{"status": 201, "task_id", "run_at"}`
@@ -75,7 +76,9 @@ class TaskCalls(Calls):
         """
         results: list[dict[str, Any]] = []
         rest = iter(tasks)
-        while some := [body_of(one) for one in islice(rest, PAGE)]:
+        while some := [
+            body_of(one) if isinstance(one, Mapping) else one for one in islice(rest, PAGE)
+        ]:
             results += add_batch(self._api, some)
         return results
 
@@ -122,12 +125,13 @@ class TaskCalls(Calls):
         """Tell about a task, as `GET /tasks/{id}` does. Raises NotFound, Unavailable."""
         return task_answer(self._api.read_task(task_id))
 
-    def find_task(self, key: str, *, tenant: str = "") -> dict[str, Any]:
-        """Tell about the task of a key. Raises NotFound, Unavailable."""
-        return task_answer(self._api.read_task.by_key(key, tenant))
+    def find_task(self, key: str, *, tenant: str | None = None) -> dict[str, Any]:
+        """Tell about the task of a key. Raises InvalidInput, NotFound, Unavailable."""
+        whose = "" if tenant is None else check_name(tenant, "tenant")
+        return task_answer(self._api.read_task.by_key(check_key(key), whose))
 
     def list_tasks(
-        self, start: When, end: When, *, status: str | None = None, job: str = ""
+        self, start: When, end: When, *, status: str | None = None, job: str | None = None
     ) -> Iterator[dict[str, Any]]:
         """Tell about the tasks due from `start` on and before `end`, in due order, page by page as they are
         taken. Long payloads are left out. Raises InvalidInput, Unavailable.
@@ -136,7 +140,7 @@ class TaskCalls(Calls):
             instant_of(start, "from"),
             instant_of(end, "to"),
             None if status is None else status_named(status),
-            job,
+            "" if job is None else check_name(job, "job"),
         )
         if query.end <= query.start:
             raise InvalidInput("invalid_to", "to must be after from", "to")

@@ -60,18 +60,18 @@ def due_at(run_at: int | None, delay: int | None, now: int) -> int:
     return max(now, wanted if wanted is not None else now)
 
 
-def check_name(value: str, field: str) -> str:
+def check_name(value: object, field: str) -> str:
     """Job, schedule name or tenant. Raises InvalidInput."""
-    if not _NAME.fullmatch(value):
+    if not isinstance(value, str) or not _NAME.fullmatch(value):
         raise InvalidInput(
             f"invalid_{field}", f"{field} must be 1 to 128 characters of A-Z a-z 0-9 . _ -", field
         )
     return value
 
 
-def check_key(value: str) -> str:
+def check_key(value: object) -> str:
     """A client's key. Raises InvalidInput."""
-    if not (1 <= len(value) <= KEY_LIMIT and value.isprintable()):
+    if not isinstance(value, str) or not (1 <= len(value) <= KEY_LIMIT and value.isprintable()):
         raise InvalidInput(
             "invalid_key", f"key must be 1 to {KEY_LIMIT} printable characters", "key"
         )
