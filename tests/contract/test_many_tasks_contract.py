@@ -271,7 +271,8 @@ def test_one_job_may_be_asked_for(world, new_task):
 def test_the_pages_of_a_list_hold_each_task_once(world, new_task, most):
     tasks = put_all(world, [new_task(MINUTE_START + n * SECOND) for n in range(9)])
     bucket = tasks[0].place.bucket
-    world.tasks.open_claim(OpenClaim(bucket, "c1", NOW))
+    for claim_id in ("c1", "c2"):
+        world.tasks.open_claim(OpenClaim(bucket, claim_id, NOW))
     found, positions = listed(world, bucket, most=most)
     assert found == tasks
     full = [task.place.sk for task in tasks[most - 1 :: most]]
@@ -297,6 +298,22 @@ def test_a_list_goes_on_after_any_text(world, new_task):
     for after in (elsewhere.place.sk, "04", tasks[3].place.sk, "05#", "04#~", "5", "~", "ñ"):
         expected = [task for task in tasks if task.place.sk > after]
         assert listed(world, bucket, after)[0] == expected, after
+
+
+def test_no_list_asks_for_a_stretch_that_ends_before_it_begins(moto_world, monkeypatch):
+    """DynamoDB refuses a BETWEEN whose bounds are the wrong way round; no emulator does."""
+    real, bounds = moto_world.tables.client._make_api_call, []
+
+    def see(operation, request):
+        values = request["ExpressionAttributeValues"]
+        bounds.append((values[":first"]["S"], values[":last"]["S"]))
+        return real(operation, request)
+
+    monkeypatch.setattr(moto_world.tables.client, "_make_api_call", see)
+    for after in ("", "07", "}", "~", "~00000000000001#c1", "ñ"):
+        assert listed(moto_world, "2026-11-29T20:21Z#03", after) == ([], [None])
+    assert len(bounds) == 3
+    assert all(first <= last for first, last in bounds)
 
 
 def test_rows_that_make_no_sense_do_not_stop_a_list(aws_world, new_task):
