@@ -195,6 +195,7 @@ def _opener(url: str) -> urllib.request.OpenerDirector:
 _WHAT_TO_DO = {
     401: "the request was not signed; set AWS credentials",
     403: "these AWS credentials may not call the API (execute-api:Invoke), or there are none",
+    404: "no Minutero API is at that address; check --stack and MINUTERO_API_URL",
     429: "too many requests at once; try again in a moment",
     503: "a part of AWS did not answer; try again in a moment",
 }
@@ -213,5 +214,5 @@ def _refusal(error: urllib.error.HTTPError, name: str) -> ApiError:
             refused["message"], status, refused["code"], refused.get("field", ""), retry_after
         )
     except (ValueError, KeyError, TypeError, OSError, HTTPException):
-        what = _WHAT_TO_DO.get(status, "look into its logs")
+        what = _WHAT_TO_DO.get(status, "look into its logs, as minutero local logs shows them")
         return ApiError(f"{name} answers {status}: {what}", status, retry_after=retry_after)

@@ -105,7 +105,8 @@ def run(arguments: list[str]) -> int:
 
 def _usage(error: TyperException) -> str:
     """Tell what is wrong, and where the right usage stands."""
-    message = error.format_message().rstrip(".")
+    message = error.format_message().removeprefix("Invalid value: ").rstrip(".")
+    message = message.replace(": Value error, ", ": ")  # pydantic's word for a wrong choice
     context = getattr(error, "ctx", None)
     if context is None or message.startswith("Usage:"):
         return message

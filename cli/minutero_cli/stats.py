@@ -25,8 +25,8 @@ def _facts(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "now", str(told.get("now"))
     yield "shards", str(told.get("shards"))
     yield "settled up to", _watermark(told.get("watermark") or {})
-    yield "queue", _depth(told.get("queue") or {})
-    yield "dead letters", _depth(told.get("dead_letter_queue") or {})
+    yield "tasks queue", _depth(told.get("queue") or {})
+    yield "dead-letter queue", _depth(told.get("dead_letter_queue") or {})
     backlog = told.get("backlog") or {}
     more = "" if backlog.get("complete", True) else ", and there are more than were counted"
     yield "tasks due", f"from {backlog.get('from')} to {backlog.get('to')}{more}"

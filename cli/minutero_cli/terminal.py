@@ -59,8 +59,10 @@ def print_error(message: str) -> None:
 def show_facts(title: str, facts: Facts, style: Style = no_style) -> None:
     """Print a panel at a terminal, `name value` lines elsewhere."""
     if not at_terminal():
-        for name, value in facts:
-            print(f"{name:13} {printable(value)}")
+        lines = list(facts)
+        width = max((len(name) for name, _ in lines), default=0)
+        for name, value in lines:
+            print(f"{name:{max(width, 13)}} {printable(value)}")
         return
     from rich.console import Console  # noqa: PLC0415  # only a terminal pays for it
     from rich.panel import Panel  # noqa: PLC0415

@@ -187,6 +187,7 @@ def test_a_refusal_is_told_in_the_words_of_the_api(api, capsys):
     [
         (403, "credentials"),
         (401, "credentials"),
+        (404, "MINUTERO_API_URL"),
         (429, "try again"),
         (500, "logs"),
         (503, "try again"),

@@ -124,6 +124,12 @@ def test_an_answer_without_a_list_is_told(api, capsys):
     assert "no list 'tasks'" in capsys.readouterr().err
 
 
+def test_a_status_there_is_not_is_told_with_those_there_are(api, capsys):
+    assert run(["tasks", "list", "--status", "done"]) == 2
+    error = capsys.readouterr().err
+    assert "'--status': 'done' is not one of 'scheduled'" in error
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
