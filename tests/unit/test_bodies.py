@@ -7,7 +7,8 @@ from world import NOW
 from minutero.domain.instants import format_instant
 from minutero.domain.new_task import NewTask, parse_json
 from minutero.errors import InvalidInput
-from minutero.http.bodies import LONGEST_EXPIRY, NewTaskBody, invalid_input
+from minutero.http.bodies import NewTaskBody, invalid_input
+from minutero.http.fields import LONGEST_EXPIRY
 
 
 def read(body):

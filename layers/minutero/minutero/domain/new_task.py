@@ -19,7 +19,7 @@ NESTING_LIMIT = 32
 FURTHEST = 3653 * DAY
 """Ten years ahead."""
 
-_NAME = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
+NAME = "[A-Za-z0-9._-]{1,128}"
 _DIGITS_LIMIT = 4_300
 
 
@@ -62,7 +62,7 @@ def due_at(run_at: int | None, delay: int | None, now: int) -> int:
 
 def check_name(value: object, field: str) -> str:
     """Job, schedule name or tenant. Raises InvalidInput."""
-    if not isinstance(value, str) or not _NAME.fullmatch(value):
+    if not isinstance(value, str) or not re.fullmatch(NAME, value):
         raise InvalidInput(
             f"invalid_{field}", f"{field} must be 1 to 128 characters of A-Z a-z 0-9 . _ -", field
         )

@@ -8,8 +8,9 @@ from minutero.domain.new_task import body_hash, check_whole
 from minutero.errors import InvalidInput, MinuteroError
 from minutero.http.answers import letter_answer
 from minutero.http.bodies import RedriveBody, read_task_body
+from minutero.http.fields import MOST_LISTED
 from minutero.http.pages import Pages
-from minutero.http.queries import LISTED, MOST_LISTED, dead_query
+from minutero.http.queries import LISTED, dead_query
 from minutero.http.refusals import refusal_of
 from minutero.service.add_task import Added
 from minutero.service.add_tasks import Wanted

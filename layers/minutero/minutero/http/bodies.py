@@ -16,10 +16,20 @@ from minutero.domain.new_task import (
     encode_payload,
 )
 from minutero.errors import InvalidInput
+from minutero.http.fields import (
+    LONGEST_EXPIRY,
+    MOST_ATTEMPTS,
+    Attempts,
+    Delay,
+    Expiry,
+    Instant,
+    Key,
+    Limit,
+    Name,
+)
 from minutero.http.queries import DeadFilters
 
 MOST_TASKS = 500
-LONGEST_EXPIRY = 366 * 86_400
 
 Asked = TypeVar("Asked", bound=BaseModel)
 
@@ -29,22 +39,22 @@ class NewTaskBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    job: str = Field(description="Name of a deployed job", examples=["echo"])
+    job: Name = Field(description="Name of a deployed job", examples=["echo"])
     payload: Any = Field(None, description="Any JSON, up to 256 KB; the job is called with it")
-    run_at: str | None = Field(
+    run_at: Instant | None = Field(
         None,
         description="RFC 3339 time with Z or an offset; a past one means now",
         examples=["2026-12-01T09:00:00Z"],
     )
-    delay_seconds: float | None = Field(None, description="Instead of run_at; 0 and up")
-    key: str | None = Field(
+    delay_seconds: Delay | None = Field(None, description="Instead of run_at; 0 and up")
+    key: Key | None = Field(
         None, description="Your idempotency key: the same key and body again give the same task"
     )
-    max_attempts: int | None = Field(None, description="1 to 20; 5 if left out")
-    expires_after_seconds: int | None = Field(
+    max_attempts: Attempts | None = Field(None, description="5 if left out")
+    expires_after_seconds: Expiry | None = Field(
         None, description="Not started this long after run_at, it expires"
     )
-    tenant: str | None = Field(None, description="A label; tenants share the queue fairly")
+    tenant: Name | None = Field(None, description="A label; tenants share the queue fairly")
 
     def to_new_task(self) -> NewTask:
         """Raises InvalidInput."""
@@ -58,7 +68,7 @@ class NewTaskBody(BaseModel):
             tenant="" if self.tenant is None else check_name(self.tenant, "tenant"),
             max_attempts=5
             if self.max_attempts is None
-            else check_whole(self.max_attempts, "max_attempts", 1, 20),
+            else check_whole(self.max_attempts, "max_attempts", 1, MOST_ATTEMPTS),
             expires_after_seconds=None
             if self.expires_after_seconds is None
             else check_whole(
@@ -97,10 +107,10 @@ class RescheduleBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    run_at: str | None = Field(
+    run_at: Instant | None = Field(
         None, description="RFC 3339 time with Z or an offset", examples=["2026-12-01T09:00:00Z"]
     )
-    delay_seconds: float | None = Field(None, description="Instead of run_at; 0 and up")
+    delay_seconds: Delay | None = Field(None, description="Instead of run_at; 0 and up")
 
     def due(self, now: int) -> int:
         """The instant it shall be due, in milliseconds: a past one means now. Raises InvalidInput."""
@@ -116,7 +126,7 @@ class RedriveBody(DeadFilters):
     """`POST /dead/redrive`: which of the dead, a page at a time."""
 
     dry_run: bool = Field(default=False, description="Count only")
-    limit: int | None = Field(None, description="At most so many in this request, 1 to 500; 100")
+    limit: Limit | None = Field(None, description="At most so many in this request, 1 to 500; 100")
     next_token: str | None = Field(None, description="The token the last request gave")
 
 

@@ -130,8 +130,8 @@ def _parameters(query: type[Parameters]) -> list[dict[str, Any]]:
             "in": "query",
             "required": False,
             "description": schema["description"],
-            "schema": {"type": "string"}
-            | {key: schema[key] for key in ("enum", "format") if key in schema},
+            # What may be left out in a query string is never sent as null.
+            "schema": next(one for one in schema["anyOf"] if one["type"] != "null"),
         }
         for name, schema in properties.items()
     ]

@@ -10,10 +10,10 @@ from minutero.domain.instants import DAY, MINUTE, parse_instant
 from minutero.domain.lifecycle import Status
 from minutero.domain.new_task import check_key, check_name, check_whole
 from minutero.errors import InvalidInput
+from minutero.http.fields import MOST_LISTED, Instant, Key, LimitText, Name, StatusName
 from minutero.service.dead_list import DeadQuery
 from minutero.service.list_tasks import TaskQuery
 
-MOST_LISTED = 500
 LISTED = 100
 LONGEST_RANGE = DAY
 STATS_RANGE = 5 * MINUTE
@@ -40,25 +40,21 @@ class Parameters(BaseModel):
 class TaskListQuery(Parameters):
     """`GET /tasks`: by time, or the one task of a key."""
 
-    start: str | None = Field(
-        None, alias="from", description="Due from this instant on", json_schema_extra=_TIME
-    )
-    end: str | None = Field(
+    start: Instant | None = Field(None, alias="from", description="Due from this instant on")
+    end: Instant | None = Field(
         None,
         alias="to",
         description="Due before this instant, at most 24 h after `from`",
-        json_schema_extra=_TIME,
     )
-    status: str | None = Field(
+    status: StatusName | None = Field(
         None,
         description="Only tasks of this status",
-        json_schema_extra={"enum": [str(status) for status in Status]},
     )
-    job: str | None = Field(None, description="Only tasks of this job")
-    limit: str | None = Field(None, description="At most so many on this page, 1 to 500; 100")
+    job: Name | None = Field(None, description="Only tasks of this job")
+    limit: LimitText | None = Field(None, description="At most so many on this page, 1 to 500; 100")
     next_token: str | None = Field(None, description=_PAGE)
-    key: str | None = Field(None, description="Instead of all others: the task of this key")
-    tenant: str | None = Field(None, description="With `key`: whose key it is")
+    key: Key | None = Field(None, description="Instead of all others: the task of this key")
+    tenant: Name | None = Field(None, description="With `key`: whose key it is")
 
     def to_query(self) -> TaskQuery:
         """Raises InvalidInput."""
@@ -96,36 +92,30 @@ class TaskListQuery(Parameters):
 class DeadFilters(Parameters):
     """Which of the dead; all that are kept where nothing is said."""
 
-    job: str | None = Field(None, description="Only runs of this job")
-    start: str | None = Field(
-        None, alias="from", description="Died from this instant on", json_schema_extra=_TIME
-    )
-    end: str | None = Field(
-        None, alias="to", description="Died before this instant", json_schema_extra=_TIME
-    )
+    job: Name | None = Field(None, description="Only runs of this job")
+    start: Instant | None = Field(None, alias="from", description="Died from this instant on")
+    end: Instant | None = Field(None, alias="to", description="Died before this instant")
 
 
 class DeadListQuery(DeadFilters):
     """`GET /dead`."""
 
-    limit: str | None = Field(None, description="At most so many on this page, 1 to 500; 100")
+    limit: LimitText | None = Field(None, description="At most so many on this page, 1 to 500; 100")
     next_token: str | None = Field(None, description=_PAGE)
 
 
 class StatsQuery(Parameters):
     """`GET /stats`."""
 
-    start: str | None = Field(
+    start: Instant | None = Field(
         None,
         alias="from",
         description="Count the tasks due from then on; 5 minutes before now",
-        json_schema_extra=_TIME,
     )
-    end: str | None = Field(
+    end: Instant | None = Field(
         None,
         alias="to",
         description="And before then, at most 24 h later; 5 minutes after now",
-        json_schema_extra=_TIME,
     )
 
     def to_range(self, now: int) -> tuple[int, int]:
