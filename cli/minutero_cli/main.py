@@ -28,6 +28,10 @@ COMMANDS = {
     "dead": ("minutero_cli.dead:app", "Look at dead letters, run them again or discard them."),
     "jobs": ("minutero_cli.jobs:app", "Look at the deployed jobs."),
     "stats": ("minutero_cli.stats:stats", "Print the numbers of a deployment."),
+    "next": (
+        "minutero_cli.next:next_times",
+        "Print when an expression fires next; needs no stack.",
+    ),
 }
 
 

@@ -1,8 +1,11 @@
 """Minutero, the minute hand: a distributed task scheduler on AWS serverless."""
 
+from typing import TYPE_CHECKING
+
 from minutero.errors import (
     Conflict,
     InvalidInput,
+    InvalidSchedule,
     KeyConflict,
     MinuteroError,
     NotFound,
@@ -14,10 +17,14 @@ from minutero.errors import (
 )
 from minutero.jobs import Run, job
 
+if TYPE_CHECKING:
+    from minutero.expressions import fire_times
+
 __all__ = [
     "Client",
     "Conflict",
     "InvalidInput",
+    "InvalidSchedule",
     "KeyConflict",
     "MinuteroError",
     "NotFound",
@@ -27,14 +34,19 @@ __all__ = [
     "SettingsError",
     "Unavailable",
     "UnknownJob",
+    "fire_times",
     "job",
 ]
 
 
 def __getattr__(name: str) -> object:
-    """`minutero.Client` on first use: it brings boto3 and PynamoDB, which no job needs."""
+    """What no job needs comes on first use: `Client` brings boto3 and PynamoDB, `fire_times` zoneinfo."""
     if name == "Client":
         from minutero.client import Client  # noqa: PLC0415 - see above
 
         return Client
+    if name == "fire_times":
+        from minutero.expressions import fire_times  # noqa: PLC0415 - see above
+
+        return fire_times
     raise AttributeError(f"module 'minutero' has no attribute {name!r}")

@@ -3,6 +3,7 @@
     MinuteroError
     +-- InvalidInput (also a ValueError)   the request is malformed or impossible; says what to send instead
     |   +-- UnknownJob                     no such job is deployed
+    |   +-- InvalidSchedule                an expression or a time zone that cannot be read, or never fires
     +-- NotFound                           no such task
     +-- Conflict                           the request is sound, the state of the task forbids it
     |   +-- KeyConflict                    the key belongs to a task with another body
@@ -43,6 +44,13 @@ class UnknownJob(InvalidInput):
         super().__init__(
             "unknown_job", f"no job named {job!r} is deployed; deployed: {names}", "job"
         )
+
+
+class InvalidSchedule(InvalidInput):
+    """An expression, a time zone or a policy of a schedule that can never be accepted."""
+
+    def __init__(self, message: str, field: str = "expression") -> None:
+        super().__init__(f"invalid_{field}", message, field)
 
 
 class NotFound(MinuteroError):
