@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from minutero.service.walk import READS, ROWS, Position, Walk
+from minutero.service.walk import READS, ROWS, TIME, Position, Walk
+from minutero.testing import SettableClock
 from minutero.testing.memory import one_by_one
 
 
@@ -21,8 +22,8 @@ def store_of(rows, page):
     return read
 
 
-def walk(read, shards=3):
-    return Walk(read, lambda row: row, shards, one_by_one)
+def walk(read, shards=3, clock=None):
+    return Walk(read, lambda row: row, shards, one_by_one, clock or SettableClock(0))
 
 
 @pytest.mark.parametrize("page", [1, 2, 7, 100])
@@ -76,3 +77,26 @@ def test_it_stops_when_it_has_looked_at_rows_enough_and_says_where():
     chunks = list(walk(read, shards=1).chunks(range(0, 10, 10), Position(0)))
     assert sum(len(chunk.rows) for chunk in chunks) == ROWS
     assert chunks[-1].following == Position(0, f"{ROWS:09d}")
+
+
+def test_it_stops_when_its_reads_are_slow_and_says_where():
+    clock = SettableClock(0)
+
+    def read(part, shard, after):
+        clock.advance(TIME // 4)
+        return [], None
+
+    found = walk(read, shards=2, clock=clock)
+    assert list(found.chunks(range(0, 100, 10), Position(0)))[-1].following == Position(20)
+    assert list(found.chunks(range(0, 100, 10), Position(20)))[-1].following == Position(40)
+
+
+def test_it_gets_on_however_slow_its_reads_are():
+    clock = SettableClock(0)
+
+    def read(part, shard, after):
+        clock.advance(10 * TIME)
+        return [f"{part}"], None
+
+    [chunk] = walk(read, shards=1, clock=clock).chunks(range(0, 30, 10), Position(0))
+    assert (chunk.rows, chunk.following) == (["0"], Position(10))

@@ -14,7 +14,10 @@ from minutero.service.letters import letter_of
 from minutero.service.move import MoveTask
 from minutero.service.read_task import ReadTask, TaskView
 from minutero.service.shards import Shards
-from minutero.service.walk import Position, Walk
+from minutero.service.walk import TIME, Position, Walk
+
+REDRIVES = 32
+"""Redrives begun at once; between them the clock is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,7 @@ class DeadList:
             _sort_key,
             self.shards.for_writing(self.clock.now()),
             self.parallel,
+            self.clock,
         )
         found: list[DeadLetter] = []
         following = start or Position(days.start)
@@ -105,15 +109,20 @@ class DeadList:
         return letter, view
 
     def redrive(self, query: DeadQuery, limit: int, start: Position | None = None) -> Redriven:
-        """Runs a page of the dead again, each with all its attempts. One that fails spoils no other."""
+        """Runs a page of the dead again, each with all its attempts, or as many as there is time for. One
+        that fails spoils no other."""
+        until = self.clock.now() + TIME
         page = self.page(query, limit, start)
-        ends = self.parallel(self._redrive_one, page.letters)
-        failed = [
-            (letter, error)
-            for letter, error in zip(page.letters, ends, strict=True)
-            if error is not None
-        ]
-        return Redriven(page.letters, failed, page.following)
+        done: list[DeadLetter] = []
+        failed: list[tuple[DeadLetter, MinuteroError]] = []
+        for at in range(0, len(page.letters), REDRIVES):
+            some = page.letters[at : at + REDRIVES]
+            ends = self.parallel(self._redrive_one, some)
+            done += some
+            failed += [(one, end) for one, end in zip(some, ends, strict=True) if end is not None]
+            if self.clock.now() >= until and len(done) < len(page.letters):
+                return Redriven(done, failed, _behind(done[-1]))
+        return Redriven(done, failed, page.following)
 
     def _redrive_one(self, letter: DeadLetter) -> MinuteroError | None:
         task_id = task_id_of(letter)

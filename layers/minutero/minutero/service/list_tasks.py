@@ -86,6 +86,7 @@ class ListTasks:
             lambda task: task.place.sk,
             self.shards.for_writing(self.clock.now()),
             self.parallel,
+            self.clock,
         )
         minutes = range(minute_of(query.start), query.end, MINUTE)
         return walk.chunks(minutes, start or _first(query.start))

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from minutero.ports import Parallel
+from minutero.domain.instants import SECOND
+from minutero.ports import Clock, Parallel
 
 Row = TypeVar("Row")
 
@@ -13,6 +14,9 @@ READS = 480
 
 ROWS = 5_000
 """Rows one request may look at."""
+
+TIME = 4 * SECOND
+"""After so long no further read is begun: where they are slow, the answer still comes in time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +45,16 @@ class Walk(Generic[Row]):
     sort_key: Callable[[Row], str]
     shards: int
     parallel: Parallel
+    clock: Clock
 
     def chunks(self, parts: range, start: Position) -> Iterator[Chunk[Row]]:
         """From `start` on, until the parts or the budget of one request end. A chunk may be empty."""
         position, reads, rows = start, 0, 0
+        until = self.clock.now() + TIME
         while reads < READS and rows < ROWS:
             chunk, looked_at = self._step(position, parts)
             yield chunk
-            if chunk.following is None:
+            if chunk.following is None or self.clock.now() >= until:
                 return
             position = chunk.following
             reads, rows = reads + self.shards, rows + looked_at
