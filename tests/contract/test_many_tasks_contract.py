@@ -57,6 +57,7 @@ def test_a_task_of_many_is_the_item_that_one_alone_is(aws_world, new_task):
     alone = items()
     aws_world.tasks.put_many([task])
     assert items() == alone
+    assert {item["expires_at"]["N"] for item in alone} == {str(KEEP)}
 
 
 def test_putting_many_again_is_putting_them_once(world, new_task):

@@ -79,7 +79,7 @@ class MemoryTaskStore:
     ) -> tuple[Sequence[Task], str | None]:
         order = self._order.get(bucket, [])
         start, end = bisect_right(order, after), bisect_left(order, CLAIM_PREFIX)
-        looked_at = order[start : min(end, start + most)]
+        looked_at = order[start : start + most]
         items = [self.buckets[bucket][sk] for sk in looked_at]
         found = [item for item in items if isinstance(item, Task) and _is_listed(item, job)]
         tasks = [replace(task, payload=None) if task.large else task for task in found]
