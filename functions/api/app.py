@@ -3,13 +3,14 @@
 from http import HTTPStatus
 from typing import Annotated, Any, TypeVar
 
-from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response, content_types
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import BaseModel
 
 from minutero import wiring
+from minutero.aws.json_lines import function_logger
+from minutero.domain.metrics import Metric
 from minutero.domain.new_task import body_hash, parse_json
 from minutero.errors import InvalidInput, NotFound, Unavailable
 from minutero.http import openapi
@@ -33,8 +34,9 @@ from minutero.http.queries import (
     read_query,
 )
 from minutero.http.refusals import TOLD, Refusal, refusal_of
+from minutero.observed import observed
 
-logger = Logger()
+logger = function_logger()
 
 BODY_LIMIT = 5 * 1024 * 1024
 
@@ -218,6 +220,7 @@ app.exception_handler(list(TOLD))(refuse)
 app.not_found(no_such_path)
 
 
+@observed()
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Lambda's entry: an HTTP API event, payload version 2.0."""
     # A body is JSON, whatever its sender calls it: curl's -d says that it is a form.
@@ -234,6 +237,7 @@ def _task(status: HTTPStatus, task_id: str) -> Answer:
 
 
 def _refusal(refusal: Refusal, headers: dict[str, str] | None = None) -> Answer:
+    wiring.METER.add(Metric.REFUSED)
     retry = {"Retry-After": str(refusal.retry_after)} if refusal.retry_after else {}
     return Response(
         status_code=int(refusal.status),

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.batch import (
     BatchProcessor,
     EventType,
@@ -10,10 +9,13 @@ from aws_lambda_powertools.utilities.batch import (
 )
 
 from minutero import wiring
+from minutero.aws.json_lines import function_logger
+from minutero.observed import observed
 
-logger = Logger()
+function_logger()
 
 
+@observed()
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """An SQS event of the dead-letter queue; the answer names the messages to keep."""
     processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)

@@ -3,21 +3,24 @@
 from dataclasses import asdict
 from typing import Any
 
-from aws_lambda_powertools import Logger
-
 from minutero import wiring
+from minutero.aws.json_lines import function_logger
+from minutero.observed import observed
+from minutero.service.counts import count_tick
 
-logger = Logger()
+logger = function_logger()
 
 MARGIN_MS = 5_000
 """No new batch is begun this shortly before the time-out: one in flight can still be closed."""
 
 
+@observed(call_id="tick_id")
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """`{"shards": [0, 1]}` serves those; any other event (EventBridge's, say) serves all."""
     dispatch = wiring.dispatcher()
     deadline = dispatch.clock.now() + context.get_remaining_time_in_millis() - MARGIN_MS
     reports = dispatch.tick(event.get("shards"), deadline)
+    count_tick(wiring.METER, reports)
     shards = [_summary(asdict(report)) for report in reports]
     total = {
         name: sum(shard[name] for shard in shards)
@@ -31,7 +34,9 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
             "pages_read",
         )
     }
-    logger.info("tick", extra={"tick": total, "lag_ms": max(s["lag_ms"] for s in shards)})
+    lag = max((s["lag_ms"] for s in shards if s["lag_ms"] is not None), default=None)
+    owner = dispatch.dispatcher.owner
+    logger.info("tick", extra={"tick": total, "lag_ms": lag, "owner": owner})
     return {"total": total, "shards": shards}
 
 

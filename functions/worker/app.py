@@ -1,12 +1,12 @@
 """The worker: runs the jobs in `jobs/`, one message a task."""
 
 import importlib
+import logging
 import pkgutil
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.batch import (
     BatchProcessor,
     EventType,
@@ -14,11 +14,15 @@ from aws_lambda_powertools.utilities.batch import (
 )
 
 from minutero import wiring
+from minutero.aws.json_lines import function_logger
 from minutero.jobs import registry
-from minutero.service.run_messages import Delivery
+from minutero.observed import observed
+from minutero.service.run_messages import Batch, Delivery
 from minutero.watchdog import watchdog
 
-logger = Logger()
+logger = function_logger()
+# What a job logs by `logging.getLogger(__name__)`; other libraries only warn.
+logging.getLogger("jobs").setLevel(logging.INFO)
 
 MARGIN_SECONDS = 1.0
 """The process ends itself this long before Lambda would: time to acknowledge what is done."""
@@ -40,6 +44,7 @@ def load_jobs() -> frozenset[str]:
     return registry.names()
 
 
+@observed()
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """An SQS event; the answer names the messages to keep (ReportBatchItemFailures)."""
     _announce_once()
@@ -55,13 +60,19 @@ def _run(records: list[dict[str, Any]], context: Any) -> dict[str, Any]:
     in_order = [deliveries[delivery] for delivery in batch.read(list(deliveries))]
     # Asked again: reading took some of it.
     seconds = context.get_remaining_time_in_millis() / 1000 - MARGIN_SECONDS
-    with watchdog(seconds, batch.acknowledge_done):
+    with watchdog(seconds, lambda: _last_words(batch)):
         return process_partial_response(  # type: ignore[return-value]  # a TypedDict is a dict
             event={"Records": in_order},
             record_handler=lambda record: batch.run(_delivery(record)),
             processor=BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False),
             context=context,
         )
+
+
+def _last_words(batch: Batch) -> None:
+    """The metrics first: they take a millisecond, and an answer of SQS may take longer than there is."""
+    wiring.METER.emit()
+    batch.acknowledge_done()
 
 
 def _delivery(record: Any) -> Delivery:

@@ -25,6 +25,7 @@ from minutero.domain.exchanged import (
     Sent,
     Taken,
 )
+from minutero.domain.metrics import Metric
 from minutero.domain.run import Outcome, RunRecord
 from minutero.domain.task import KeyRecord, OpenClaim, Place, Pointer, Task
 
@@ -40,6 +41,13 @@ class Clock(Protocol):
 
     def sleep(self, ms: int) -> None:
         """Waits; only ever between two tries of the same call."""
+
+
+class Meter(Protocol):
+    """Counts and measures. Losing what it was told harms nothing, so it never raises."""
+
+    def add(self, metric: Metric, value: float = 1) -> None:
+        """So many more; of a metric that is a time, one more value in the metric's unit."""
 
 
 class Parallel(Protocol):

@@ -15,7 +15,7 @@ MOST_SHARDS = 1_024
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Names of the deployment's resources, its shard count and its times."""
+    """Names of the deployment's resources, its shard count, its times, and whether payloads may be logged."""
 
     tasks_table: str
     schedules_table: str
@@ -27,6 +27,7 @@ class Settings:
     dispatcher_function: str
     shards: int
     timing: Timing
+    log_payloads: bool
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> "Settings":
@@ -49,10 +50,11 @@ class Settings:
         look_ahead = read.whole("look_ahead_minutes", 3) * MINUTE
         worker_timeout = read.whole("worker_timeout_seconds", 60) * SECOND
         retention = read.whole("retention_days", 30) * DAY
+        log_payloads = read.flag("log_payloads")
         if read.wrong:
             raise SettingsError("; ".join(read.wrong))
         timing = Timing(look_ahead=look_ahead, worker_timeout=worker_timeout, retention=retention)
-        return cls(**settings, shards=shards, timing=timing)
+        return cls(**settings, shards=shards, timing=timing, log_payloads=log_payloads)
 
 
 class _Reader:
@@ -65,6 +67,13 @@ class _Reader:
         if not value:
             self.wrong.append(f"{PREFIX}{name.upper()} is not set")
         return value
+
+    def flag(self, name: str) -> bool:
+        variable = PREFIX + name.upper()
+        text = self._environment.get(variable) or "false"
+        if text not in ("true", "false"):
+            self.wrong.append(f"{variable} must be true or false, not {text!r}")
+        return text == "true"
 
     def whole(self, name: str, default: int, most: int = 1_000_000) -> int:
         text = self._environment.get(PREFIX + name.upper()) or str(default)

@@ -15,8 +15,10 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from minutero.aws.clock import SystemClock
+from minutero.aws.emf import EmfMeter
+from minutero.domain.metrics import SILENT
 from minutero.jobs import JobRegistry
-from minutero.ports import Answer, Argument
+from minutero.ports import Answer, Argument, Meter
 from minutero.service.entries import Api, Audit, Tick, Worker
 from minutero.settings import Settings
 
@@ -31,6 +33,8 @@ THREADS = 16
 """Requests a process keeps in flight: a dispatcher's claims and sends, the shards of a list."""
 
 CLOCK = SystemClock()
+METER = EmfMeter()
+"""What a function counts in one call; `observed` prints it."""
 
 
 def api_parts(
@@ -40,10 +44,12 @@ def api_parts(
     endpoint: str | None = None,
     session: "Session | None" = None,
     clock_margin: int = 0,
+    meter: Meter = SILENT,
 ) -> Api:
     """Builds an Api from settings; None for what the environment says of region, endpoint and keys.
 
-    `clock_margin` is how far ahead this process's clock may be, in milliseconds: 0 within AWS.
+    `clock_margin` is how far ahead this process's clock may be, in milliseconds: 0 within AWS. `meter`
+    counts what is added and, unless it is silent, the units consumed.
     """
     from minutero.aws import clients
     from minutero.aws.cursor_store import DynamoCursorStore
@@ -65,6 +71,8 @@ def api_parts(
 
     tries = clients.TRIES_WAITED_FOR
     dynamodb = clients.dynamodb(region, endpoint, THREADS, session, tries)
+    if meter is not SILENT:
+        _counted(dynamodb, meter)
     tables = _tables(settings, dynamodb)
     store = DynamoTaskStore(tables, CLOCK)
     settings_store = DynamoSettingsStore(tables, CLOCK)
@@ -75,7 +83,7 @@ def api_parts(
     shards = Shards(settings_store, settings.shards)
     ledger = DynamoRunLedger(dynamodb, settings.runs_table, CLOCK)
     timing = settings.timing
-    add_task = AddTask(store, queue, shards, jobs, CLOCK, timing)
+    add_task = AddTask(store, queue, shards, jobs, CLOCK, timing, meter)
     move = MoveTask(store, ledger, add_task.send_near, CLOCK, timing, clock_margin)
     read_task = ReadTask(store, ledger, CLOCK)
     list_tasks = ListTasks(store, ledger, shards, CLOCK, side_by_side)
@@ -98,7 +106,7 @@ def api_parts(
 @cache
 def api() -> Api:
     """For functions/api."""
-    return api_parts(_settings())
+    return api_parts(_settings(), meter=METER)
 
 
 @cache
@@ -114,7 +122,7 @@ def dispatcher() -> Tick:
     from minutero.service.shards import Shards
 
     settings = _settings()
-    tables = _tables(settings, clients.dynamodb(connections=THREADS))
+    tables = _tables(settings, _counted(clients.dynamodb(connections=THREADS)))
     sqs = clients.sqs(connections=THREADS)
     return Tick(
         Dispatcher(
@@ -145,7 +153,7 @@ def auditor() -> Audit:
     return Audit(
         Auditor(
             parts.store,
-            DynamoRunLedger(clients.dynamodb(), settings.runs_table, CLOCK),
+            DynamoRunLedger(_counted(clients.dynamodb()), settings.runs_table, CLOCK),
             parts.queue,
             parts.cursors,
             parts.clock,
@@ -171,7 +179,7 @@ def worker(jobs: JobRegistry) -> Worker:
     from minutero.service.run_messages import RunMessages
 
     settings = _settings()
-    dynamodb = clients.dynamodb()
+    dynamodb = _counted(clients.dynamodb())
     tables = _tables(settings, dynamodb)
     store = DynamoTaskStore(tables, CLOCK)
     queue = SqsTaskQueue(clients.sqs(), settings.tasks_queue_url, settings.dead_letter_queue_url)
@@ -183,6 +191,8 @@ def worker(jobs: JobRegistry) -> Worker:
         CLOCK,
         settings.timing,
         random.random,
+        METER,
+        settings.log_payloads,
     )
     return Worker(
         RunMessages(store, execute, parse_message),
@@ -202,10 +212,10 @@ def dead_letter() -> "BuryMessage":
     from minutero.service.dead_letter import BuryMessage
 
     settings = _settings()
-    dynamodb = clients.dynamodb()
+    dynamodb = _counted(clients.dynamodb())
     store = DynamoTaskStore(_tables(settings, dynamodb), CLOCK)
     ledger = DynamoRunLedger(dynamodb, settings.runs_table, CLOCK)
-    return BuryMessage(store, ledger, CLOCK, settings.timing, parse_message)
+    return BuryMessage(store, ledger, CLOCK, settings.timing, parse_message, METER)
 
 
 def side_by_side(call: Callable[[Argument], Answer], arguments: Iterable[Argument]) -> list[Answer]:
@@ -221,6 +231,14 @@ def _threads() -> ThreadPoolExecutor:
 @cache
 def _settings() -> Settings:
     return Settings.from_environment(os.environ)
+
+
+def _counted(client: "DynamoDBClient", meter: Meter = METER) -> "DynamoDBClient":
+    """The client, with the units of its requests counted."""
+    from minutero.aws.consumed_units import count_units
+
+    count_units(client, meter)
+    return client
 
 
 def _tables(settings: Settings, client: "DynamoDBClient") -> "Tables":

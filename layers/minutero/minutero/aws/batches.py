@@ -61,7 +61,8 @@ def batch_put(
         try:
             answer: Any = ask(lambda: client.batch_write_item(RequestItems=request), clock)
         except Unavailable as error:
-            logger.warning("no answer to a batch of %d items: %s", len(pending), error)
+            told = {"error": str(error)}
+            logger.warning("no answer to a batch of %d items", len(pending), extra=told)
             unanswered.extend(pending)
             return ()
         return [put["PutRequest"]["Item"] for put in answer["UnprocessedItems"].get(table, ())]

@@ -51,7 +51,8 @@ class Claims(TasksTable):
                 self._clock,
             )
         except Unavailable as error:
-            logger.info("claim %s: no answer: %s", claim_id, error)
+            fields = {"claim_id": claim_id, "error": str(error)}
+            logger.info("no answer to a batch of claims", extra=fields)
             return [Claim.UNKNOWN] * len(places)
         answers = answer["Responses"]
         # Fewer answers than statements would be none for the last: unknown.
@@ -81,6 +82,7 @@ def _result(answer: Mapping[str, Any], claim_id: str) -> Claim:
     if code in NEVER:
         # Nothing was written and nothing ever will be. Unknown would keep its whole batch open for good;
         # lost leaves this one task scheduled, its bucket unsettled, and the error told on every tick.
-        logger.error("claim %s: DynamoDB refuses the statement: %s", claim_id, error)
+        told = {"claim_id": claim_id, "error": str(error.get("Message", code))}
+        logger.error("DynamoDB refuses the statement of a claim", extra=told)
         return Claim.LOST
     return Claim.UNKNOWN

@@ -62,4 +62,5 @@ class DeployedFunction:
                 FunctionName=self._name, InvocationType=kind, Payload=json.dumps(event).encode()
             )
         except (BotoCoreError, ClientError) as error:
-            logger.warning("function %s could not be called: %s", self._name, error)
+            told = {"function": self._name, "error": str(error)}
+            logger.warning("a function could not be called", extra=told)

@@ -38,7 +38,8 @@ class OldestMessage:
                 return now
             age = self._age(now)
         except (BotoCoreError, ClientError) as error:
-            logger.warning("the age of the queue's oldest message is not known: %s", error)
+            told = {"error": str(error)}
+            logger.warning("the age of the queue's oldest message is not known", extra=told)
             return None
         return None if age is None else now - age
 

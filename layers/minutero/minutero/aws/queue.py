@@ -55,7 +55,8 @@ class SqsTaskQueue:
             return self._refused_whole(messages, error)
         results = {one["Id"]: Sent.SENT for one in answer.get("Successful", ())}
         for failure in answer.get("Failed", ()):
-            logger.warning("SQS did not take a message: %s", failure)
+            told = {"error": failure, "run_id": _run_id(messages, failure["Id"])}
+            logger.warning("SQS did not take a message", extra=told)
             results[failure["Id"]] = _of_entry(failure)
         # An entry in neither list was not promised: sending it again at worst sends it twice.
         return [results.get(str(index), Sent.FAILED) for index in range(len(messages))]
@@ -65,12 +66,13 @@ class SqsTaskQueue:
     ) -> list[Sent]:
         code = _code(error).rpartition(".")[2]
         if code not in THE_MESSAGE:
-            logger.warning("SQS did not take a batch: %s", error)
+            logger.warning("SQS did not take a batch", extra={"error": str(error)})
             return [Sent.FAILED] * len(messages)
         if len(messages) > 1:
             # One of them is to blame; each alone tells which.
             return [self.send([message])[0] for message in messages]
-        logger.error("SQS refuses a message for good: %s", error)
+        told = {"run_id": messages[0].pointer.run_id, "error": str(error)}
+        logger.error("SQS refuses a message for good", extra=told)
         return [Sent.REFUSED]
 
     def acknowledge(self, receipts: Sequence[str]) -> None:
@@ -81,7 +83,8 @@ class SqsTaskQueue:
         try:
             self._client.delete_message_batch(QueueUrl=self._url, Entries=entries)
         except (BotoCoreError, ClientError) as error:
-            logger.warning("SQS did not delete %d messages: %s", len(entries), error)
+            told = {"error": str(error)}
+            logger.warning("SQS did not delete %d messages", len(entries), extra=told)
 
     def send_dead(self, message: Outgoing) -> None:
         """One message to the dead-letter queue. Raises Unavailable."""
@@ -189,6 +192,11 @@ def _contents(message: Outgoing) -> dict[str, str]:
     if message.pointer.tenant:
         contents["MessageGroupId"] = message_group(message.pointer.tenant)
     return contents
+
+
+def _run_id(messages: Sequence[Outgoing], entry: str) -> str:
+    """The run of an entry of an answer; "" for an entry that was never sent."""
+    return next((m.pointer.run_id for at, m in enumerate(messages) if str(at) == entry), "")
 
 
 def _of_entry(failure: Any) -> Sent:

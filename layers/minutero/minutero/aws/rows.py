@@ -100,7 +100,8 @@ def read_task(model: type[TaskItem], row: dict[str, dict[str, Any]]) -> Task:
     except (TypeError, ValueError, AttributeError, KeyError) as error:
         place = Place(row["bucket"]["S"], row["sk"]["S"])
         task_id, run_no = read_sort_key(place.sk)
-        logger.error("unreadable task at %s %s: %s", place.bucket, place.sk, error)  # noqa: TRY400
+        told = {"task_id": task_id, "bucket": place.bucket, "sk": place.sk, "error": str(error)}
+        logger.error("unreadable task", extra=told)  # noqa: TRY400 - no trace wanted
         minute, _ = parse_bucket(place.bucket)
         due = minute + int(place.sk[:2]) * SECOND
         return Task(task_id, run_no, place, "", due, due, due // SECOND, state=State.CLAIMED)

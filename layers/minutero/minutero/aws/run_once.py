@@ -21,6 +21,7 @@ from aws_lambda_powertools.utilities.idempotency.persistence.datarecord import (
     DataRecord,
 )
 
+from minutero.aws.json_lines import log_fields
 from minutero.aws.run_record import HASH_FUNCTION, KEY_PREFIX, decode_outcome, encode_outcome
 from minutero.domain.exchanged import Failed, Finished, InProgress, Overtaken, RunResult
 from minutero.domain.instants import SECOND
@@ -120,8 +121,14 @@ class _Call(BasePersistenceLayer):
             raise SettingsError(
                 "POWERTOOLS_IDEMPOTENCY_DISABLED is set, and without its lock tasks would run twice; unset it"
             )
+        attempt = self._record().attempts
+        task_id = self._run_id.rpartition(".")[0]
         try:
-            self._outcome = self._body(self._record().attempts)
+            # So that what a job logs, and the watchdog that ends its process, can be told apart by run.
+            with log_fields(
+                task_id=task_id, run_id=self._run_id, attempt=attempt, owner=self._owner
+            ):
+                self._outcome = self._body(attempt)
         except Exception as error:
             self._body_error = error
             raise _BodyFailedError from error

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 from minutero.domain.instants import SECOND
+from minutero.domain.metrics import SILENT, Metric
 from minutero.domain.new_task import INLINE_PAYLOAD_LIMIT, NewTask
 from minutero.domain.task import KeyRecord, Task, first_place, new_task_id
 from minutero.domain.timing import Timing
 from minutero.errors import KeyConflict, UnknownJob
-from minutero.ports import Clock, TaskQueue, TaskStore
+from minutero.ports import Clock, Meter, TaskQueue, TaskStore
 from minutero.service.find_task import find_task
 from minutero.service.job_catalog import JobCatalog
 from minutero.service.send_near import SendNear
@@ -33,9 +34,11 @@ class AddTask:
         jobs: JobCatalog,
         clock: Clock,
         timing: Timing,
+        meter: Meter = SILENT,
     ) -> None:
         self._store = store
-        self.send_near = SendNear(store, queue, clock, timing)
+        self.send_near = SendNear(store, queue, clock, timing, meter)
+        self.meter = meter
         self._shards = shards
         self._jobs = jobs
         self._clock = clock
@@ -60,6 +63,7 @@ class AddTask:
                 return self._made_before(new.key, holder, body_hash)
         else:
             self._store.put(task)
+        self.meter.add(Metric.CREATED)
         return Added(self.send_near(task), created=True)
 
     def prepare(self, new: NewTask) -> Task:

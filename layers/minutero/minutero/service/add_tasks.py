@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from minutero.domain.metrics import Metric
 from minutero.domain.new_task import NewTask
 from minutero.domain.task import Task
 from minutero.errors import MinuteroError, Unavailable
@@ -64,6 +65,7 @@ class AddTasks:
                 ends.append((at, Added(task, created=True)))
             else:
                 ends.append((at, Unavailable("the store did not take it; it may be there or not")))
+        self.add_task.meter.add(Metric.CREATED, len(near))
         self.add_task.send_near.many(near)
         return ends
 

@@ -31,12 +31,17 @@ RUNS_CHUNK = 100
 
 @dataclass(slots=True)
 class AuditReport:
-    """What an audit found: `tally.claimed` and `sent_again` are repairs, and should be 0."""
+    """What an audit found."""
 
     tally: Tally = field(default_factory=Tally)
     buckets: int = 0
     sent_again: int = 0
     unavailable: list[str] = field(default_factory=list)
+
+    @property
+    def repairs(self) -> int:
+        """Tasks that no tick and no message would have run any more; it should be 0."""
+        return self.tally.claimed + self.sent_again
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +102,9 @@ class Auditor:
         while True:
             page = self.store.page(bucket, after)
             if page.scheduled:
-                logger.error(
-                    "settled bucket %s held %d scheduled tasks", bucket, len(page.scheduled)
-                )
+                ids = [pointer.task_id for pointer in page.scheduled]
+                told = {"bucket": bucket, "task_ids": ids}
+                logger.error("a settled bucket held scheduled tasks", extra=told)
                 batch.claim_and_send(bucket, page.scheduled)
             batch.bury_unreadable(bucket, page.unreadable)
             for claim in page.open_claims:
@@ -138,6 +143,7 @@ class Auditor:
     def _send_again(self, lost: Sequence[Pointer]) -> int:
         answers: list[Sent] = []
         for chunk in chunks(lost, SEND_CHUNK):
-            logger.error("%d claimed tasks had lost their messages", len(chunk))
+            ids = [pointer.task_id for pointer in chunk]
+            logger.error("claimed tasks had lost their messages", extra={"task_ids": ids})
             answers += self.queue.send([Outgoing(pointer) for pointer in chunk])
         return sum(answer is Sent.SENT for answer in answers)

@@ -1,6 +1,7 @@
 """Claim a batch, send it, close the claim: how a task gets from the store to the queue, and how a batch
 whose dispatcher died gets there all the same."""
 
+import logging
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,8 @@ from minutero.domain.instants import SECOND
 from minutero.domain.task import OpenClaim, Place, Pointer, delay_seconds
 from minutero.domain.timing import Timing
 from minutero.ports import Clock, Parallel, TaskQueue, TaskStore
+
+logger = logging.getLogger(__name__)
 
 Result = TypeVar("Result", Claim, Sent)
 Item = TypeVar("Item")
@@ -83,6 +86,9 @@ class ClaimBatch:
         claimed under it; a task its owner had sent already is sent twice, and runs once.
         """
         claim = self._open(old.bucket, after=old.opened_at)
+        logger.warning(
+            "rescuing an open claim", extra={**_claim_fields(claim), "taken_from": old.claim_id}
+        )
         taken = True
         for tasks in self._claimed_under(old):
             taken = self._take(claim, tasks, taken_from=old.claim_id) and taken
@@ -100,6 +106,7 @@ class ClaimBatch:
         opened_at = max(self._clock.now(), after + 1)
         claim = OpenClaim(bucket, secrets.token_hex(8), opened_at)
         self._store.open_claim(claim)
+        logger.info("claim opened", extra=_claim_fields(claim))
         return claim
 
     def _claimed_under(self, claim: OpenClaim) -> Iterator[Sequence[Pointer]]:
@@ -129,6 +136,8 @@ class ClaimBatch:
             if not pending and not unsent:
                 return True
         self.tally.left_open += len(pending) + len(unsent)
+        told = {**_claim_fields(claim), "unknown": len(pending), "unsent": len(unsent)}
+        logger.warning("claim left open", extra=told)
         return False
 
     def _claim(
@@ -195,6 +204,10 @@ class ClaimBatch:
             self._clock.sleep(pause)
             pause = min(LONGEST_PAUSE, pause * 2)
             yield pause
+
+
+def _claim_fields(claim: OpenClaim) -> dict[str, str]:
+    return {"claim_id": claim.claim_id, "bucket": claim.bucket}
 
 
 def chunks(tasks: Sequence[Item], size: int) -> list[Sequence[Item]]:

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from minutero.domain.instants import SECOND
+from minutero.domain.metrics import SILENT, Metric
 from minutero.domain.run import Ending, Outcome
-from minutero.domain.task import Pointer
+from minutero.domain.task import Pointer, Task
 from minutero.domain.timing import Timing
-from minutero.ports import Clock, RunLedger, TaskStore
+from minutero.ports import Clock, Meter, RunLedger, TaskStore
+from minutero.service import log_fields
 from minutero.service.letters import letter_of
 from minutero.service.messages import Kept, Parse, pointer_in
 
@@ -38,6 +40,7 @@ class BuryMessage:
     clock: Clock
     timing: Timing
     parse: Parse
+    meter: Meter = SILENT
 
     def message(self, body: str) -> Burial | None:
         """One message. Raises Kept or Unavailable when it must not be acknowledged."""
@@ -58,7 +61,8 @@ class BuryMessage:
         """
         task = self.store.get(pointer.place)
         if task is None:
-            logger.warning("no task at %s, dead letter dropped", pointer.place)
+            told = log_fields.of_pointer(pointer)
+            logger.warning("no such task any more, dead letter dropped", extra=told)
             return Burial.ORPHAN
         now = self.clock.now()
         keep_until = (now + self.timing.retention) // SECOND
@@ -69,5 +73,13 @@ class BuryMessage:
             return Burial.KEPT
         if record.outcome.ending is not Ending.DEAD:
             return Burial.NOT_DEAD
+        if record.outcome.reason == KILLER and record.finished_at == now:
+            self._tell_end(task)
         listed = self.store.list_dead(letter_of(task, record, self.timing))
         return Burial.LISTED if listed else Burial.NOT_DEAD
+
+    def _tell_end(self, task: Task) -> None:
+        """Of a run ended here: a worker tells of those it ends."""
+        self.meter.add(Metric.DEAD)
+        told = {**log_fields.of_task(task), "ending": Ending.DEAD, "reason": KILLER}
+        logger.info("run ended", extra=told)

@@ -24,12 +24,13 @@ SAVE_EVERY = 60 * MINUTE
 
 @dataclass(slots=True)
 class ShardReport:
-    """What one tick did in one shard. `lag_ms`: how far the watermark is behind where it could be."""
+    """What one tick did in one shard. `lag_ms`: how far the watermark is behind where it could be, None
+    when it could not be read."""
 
     shard: int
     tally: Tally = field(default_factory=Tally)
     pages_read: int = 0
-    lag_ms: int = 0
+    lag_ms: int | None = None
     skipped: str = ""
 
 
@@ -102,7 +103,8 @@ class Visit:
             with self._reported():
                 self._backlog(now)
         settleable = minute_of(now - self._d.timing.settle_grace) - MINUTE
-        self.report.lag_ms = max(0, settleable - self._watermark) if self._saved else 0
+        if self._saved:
+            self.report.lag_ms = max(0, settleable - self._watermark)
         if self._leased or self._watermark > self._saved:
             # Also after an error: the next tick may be another process's, and must not find the shard
             # leased to this one.
@@ -114,7 +116,8 @@ class Visit:
         try:
             yield
         except Unavailable as error:
-            logger.warning("shard %d is left to the next tick: %s", self._shard, error)
+            told = {"shard": self._shard, "owner": self._d.owner, "error": str(error)}
+            logger.warning("a shard is left to the next tick", extra=told)
             self.report.skipped = f"unavailable: {error}"
             self._may_go_on = False
 

@@ -109,4 +109,4 @@ class Worker:
             if self.settings.jobs() != names:
                 self.settings.announce_jobs(names)
         except Unavailable as error:
-            logger.warning("the names of the jobs are not announced: %s", error)
+            logger.warning("the names of the jobs are not announced", extra={"error": str(error)})

@@ -11,15 +11,25 @@ from enum import StrEnum
 
 from minutero.domain.exchanged import Failed, Finished, InProgress, Move, Outgoing, RunResult, Sent
 from minutero.domain.instants import SECOND
+from minutero.domain.metrics import SILENT, Metric
 from minutero.domain.retry import LONGEST_DELAY, backoff
 from minutero.domain.run import Ending, Outcome, bounded, short, succeeded
 from minutero.domain.task import Pointer, Task, delay_seconds
 from minutero.domain.timing import Timing
 from minutero.errors import PermanentFailure, RetryLater
 from minutero.jobs import Job, JobRegistry, Run, Skipped
-from minutero.ports import Clock, RunOnce, TaskQueue, TaskStore
+from minutero.ports import Clock, Meter, RunOnce, TaskQueue, TaskStore
+from minutero.service import log_fields
 
 logger = logging.getLogger(__name__)
+
+ENDED = {
+    Ending.SUCCEEDED: Metric.SUCCEEDED,
+    Ending.SKIPPED: Metric.SKIPPED,
+    Ending.EXPIRED: Metric.EXPIRED,
+    Ending.DEAD: Metric.DEAD,
+}
+"""The endings a worker writes."""
 
 ATTEMPTS_SPENT = "attempts spent; the last one was started and never told its end"
 
@@ -41,7 +51,10 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Execute:
-    """Runs one message's task. `chance` gives numbers from 0 to 1, for the jitter of retries."""
+    """Runs one message's task. `chance` gives numbers from 0 to 1, for the jitter of retries.
+
+    Payloads are other people's data: they are logged with `log_payloads` alone.
+    """
 
     store: TaskStore
     queue: TaskQueue
@@ -50,6 +63,8 @@ class Execute:
     clock: Clock
     timing: Timing
     chance: Callable[[], float]
+    meter: Meter = SILENT
+    log_payloads: bool = False
 
     def __call__(self, pointer: Pointer, task: Task | None, deadline: int) -> Verdict:
         """One delivery. `deadline`: when this process will be ended, in milliseconds.
@@ -58,7 +73,9 @@ class Execute:
         """
         if task is None:
             # Moved away and run there, or past its retention: no promise is left to keep.
-            logger.warning("no task at %s, message dropped", pointer.place)
+            logger.warning(
+                "no such task any more, message dropped", extra=log_fields.of_pointer(pointer)
+            )
             return Verdict.ORPHAN
         now = self.clock.now()
         due = max(task.run_at, pointer.due)
@@ -84,6 +101,7 @@ class Execute:
             return Outcome(
                 Ending.EXPIRED, reason=f"due {now - task.run_at} ms before its first start"
             )
+        self._tell_start(task, attempt, now)
         try:
             return _call(self.jobs.get(task.job), task, self._run(task, attempt, deadline))
         except Skipped as skipped:
@@ -94,6 +112,17 @@ class Execute:
             if attempt < task.max_attempts:
                 raise
             return Outcome(Ending.DEAD, reason=short(error))
+
+    def _tell_start(self, task: Task, attempt: int, now: int) -> None:
+        self.meter.add(Metric.STARTED)
+        if attempt == 1:
+            self.meter.add(Metric.LATENESS_AT_START, max(0, now - task.run_at))
+        if self.log_payloads:
+            logger.info(
+                "attempt %d starts",
+                attempt,
+                extra={**log_fields.of_task(task), "payload": task.payload},
+            )
 
     def _run(self, task: Task, attempt: int, deadline: int) -> Run:
         due = datetime.fromtimestamp(task.run_at / SECOND, UTC)
@@ -111,6 +140,7 @@ class Execute:
     def _conclude(self, pointer: Pointer, task: Task, result: RunResult) -> Verdict:
         match result:
             case Finished(outcome, fresh):
+                self._tell_end(task, outcome, fresh=fresh)
                 if outcome.ending is Ending.DEAD:
                     # Also when it was found dead: whoever ended it may have crashed before this line.
                     self.queue.send_dead(Outgoing(pointer, reason=outcome.reason))
@@ -120,11 +150,22 @@ class Execute:
                 # A millisecond more: at its very end an attempt still counts as running.
                 return self._resend(pointer, until + 1 - self.clock.now())
             case Failed(attempt, error):
-                logger.info("attempt %d of run %s failed: %s", attempt, task.run_id, short(error))
+                self.meter.add(Metric.FAILED)
+                told = {**log_fields.of_task(task), "error": short(error)}
+                logger.info("attempt %d failed", attempt, extra=told)
                 return self._retry(pointer, task, attempt, self._pause(attempt, error))
             case _:
-                logger.warning("run %s was overtaken after its time-out", task.run_id)
+                logger.warning("overtaken after its time-out", extra=log_fields.of_task(task))
                 return Verdict.KEPT
+
+    def _tell_end(self, task: Task, outcome: Outcome, *, fresh: bool) -> None:
+        """Of an ending written here, not of one that was found. Results are never logged."""
+        if not fresh:
+            self.meter.add(Metric.DUPLICATES)
+            return
+        self.meter.add(ENDED[outcome.ending])
+        told = {**log_fields.of_task(task), "ending": outcome.ending, "reason": outcome.reason}
+        logger.info("run ended", extra=told)
 
     def _pause(self, attempt: int, error: BaseException) -> int:
         if isinstance(error, RetryLater):

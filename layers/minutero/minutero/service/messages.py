@@ -22,5 +22,6 @@ def pointer_in(body: str, parse: Parse) -> Pointer | None:
     try:
         return parse(body)[0]
     except ValueError as error:
-        logger.error("message dropped, it is none of ours: %s", error)  # noqa: TRY400 - no trace wanted
+        told = {"error": str(error)}
+        logger.error("message dropped, it is none of ours", extra=told)  # noqa: TRY400 - no trace wanted
         return None

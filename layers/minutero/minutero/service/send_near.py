@@ -5,10 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from minutero.domain.exchanged import Outgoing, Sent
+from minutero.domain.metrics import SILENT, Metric
 from minutero.domain.task import Task, delay_seconds, is_near
 from minutero.domain.timing import Timing
 from minutero.errors import Unavailable
-from minutero.ports import Clock, TaskQueue, TaskStore
+from minutero.ports import Clock, Meter, TaskQueue, TaskStore
+from minutero.service import log_fields
 
 logger = logging.getLogger(__name__)
 
@@ -27,6 +29,7 @@ class SendNear:
     queue: TaskQueue
     clock: Clock
     timing: Timing
+    meter: Meter = SILENT
 
     def __call__(self, task: Task) -> Task:
         """The task as it is now: claimed if it was near, sent, and no tick came first.
@@ -60,13 +63,16 @@ class SendNear:
         """Those of up to ten tasks that the queue has taken."""
         messages = [Outgoing(task.pointer, delay_seconds(task.run_at, now)) for task in tasks]
         ends = self.queue.send(messages)
-        return [task for task, end in zip(tasks, ends, strict=True) if end is Sent.SENT]
+        sent = [task for task, end in zip(tasks, ends, strict=True) if end is Sent.SENT]
+        self.meter.add(Metric.SENT, len(sent))
+        return sent
 
 
 def _leave_to_the_tick(tasks: Sequence[Task], error: Unavailable) -> None:
     """The tasks are stored, and that is what the answer promises."""
-    ids = ", ".join(task.task_id for task in tasks)
-    logger.info("near tasks are left to the next tick: %s: %s", ids, error)
+    for task in tasks:
+        told = {**log_fields.of_task(task), "error": str(error)}
+        logger.info("a near task is left to the next tick", extra=told)
 
 
 def _messages_of(tasks: Sequence[Task]) -> Iterator[Sequence[Task]]:
