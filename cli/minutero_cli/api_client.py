@@ -17,8 +17,11 @@ from minutero_cli.local.paths import default_home
 from minutero_cli.local.server import is_running
 from minutero_cli.signing import Sign, is_local, signer
 
-TIMEOUT = 15.0
-"""Seconds. The API's own time-out is 10, and a cold start comes on top."""
+TIMEOUT = 32.0
+"""Seconds. API Gateway answers by itself after 30, whatever becomes of the function.
+
+https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html
+"""
 
 TRIES = 3
 """How often a GET is asked while the API says that it is busy. Nothing else is asked twice."""

@@ -2,13 +2,18 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any
 
 from minutero_cli.api_client import Api, ApiError, path_of
 from minutero_cli.errors import CommandError
+from minutero_cli.listing import PAGE_LIMIT
 
 SPOILS_NO_OTHER = (400, 404, 409)
 """Refusals of one task. After any other error the next would fare no better."""
+
+AT_ONCE = 25
+"""Letters redriven in one request: few are in doubt when an answer is lost."""
 
 
 @dataclass(slots=True)
@@ -25,7 +30,8 @@ def redrive_matching(api: Api, wanted: Mapping[str, Any], *, dry_run: bool) -> O
     outcome = Outcome()
     token = None
     while True:
-        body = {**wanted, "dry_run": dry_run, "next_token": token}
+        size = PAGE_LIMIT if dry_run else AT_ONCE
+        body = {**wanted, "dry_run": dry_run, "limit": size, "next_token": token}
         try:
             page = api.post("/dead/redrive", _given(body)).body
         except ApiError as error:
@@ -69,9 +75,13 @@ def _each(task_ids: Sequence[str], ask: Callable[[str], object]) -> Outcome:
 
 
 def _broken_off(error: ApiError, outcome: Outcome) -> CommandError:
-    if not outcome.done:
+    in_doubt = error.status == 0 or error.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    if not (outcome.done or in_doubt):
         return error
-    return CommandError(f"{error}; {outcome.done} are done, and the same command again goes on")
+    more = ", perhaps more" if in_doubt else ""
+    return CommandError(
+        f"{error}; {outcome.done} are done{more}, and the same command again goes on"
+    )
 
 
 def _given(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -108,7 +108,7 @@ def test_a_redrive_goes_on_until_no_token_is_left_and_adds_up(api, capsys):
     api.answers(200, redriven(5))
     assert run(["dead", "redrive", "--job", "echo"]) == 0
     bodies = [json.loads(one.data) for one in api.requests]
-    assert bodies[0] == {"job": "echo", "dry_run": False}
+    assert bodies[0] == {"job": "echo", "dry_run": False, "limit": 25}
     assert [one.get("next_token") for one in bodies] == [None, "t1", "t2"]
     assert {one["job"] for one in bodies} == {"echo"}
     assert facts(capsys.readouterr().out) == {"matched": "105", "redriven": "105", "failed": "0"}
@@ -117,7 +117,7 @@ def test_a_redrive_goes_on_until_no_token_is_left_and_adds_up(api, capsys):
 def test_all_redrives_without_a_filter(api):
     api.answers(200, redriven(1))
     assert run(["dead", "redrive", "--all"]) == 0
-    assert api.sent == {"dry_run": False}
+    assert api.sent == {"dry_run": False, "limit": 25}
 
 
 def test_times_of_death_go_to_the_api_in_utc(api):
@@ -160,8 +160,14 @@ def test_a_redrive_that_breaks_off_says_how_far_it_came(api, capsys):
     assert run(["dead", "redrive", "--all"]) == 1
     assert len(api.requests) == 2
     error = capsys.readouterr().err
-    assert "the store did not answer; 100 are done" in error
+    assert "the store did not answer; 100 are done, perhaps more" in error
     assert len(error.splitlines()) == 1
+
+
+def test_a_redrive_that_is_refused_at_once_has_done_nothing_and_says_no_more(api, capsys):
+    api.refuses(400, "invalid_job", "job must be 1 to 128 characters")
+    assert run(["dead", "redrive", "--job", "a b"]) == 1
+    assert capsys.readouterr().err == "minutero: job must be 1 to 128 characters\n"
 
 
 def test_named_tasks_are_redriven_one_by_one_and_one_spoils_no_other(api, capsys):
