@@ -114,7 +114,7 @@ def get(
 
 @app.command()
 def cancel(task_id: IdArgument, *, stack: StackOption = None, as_json: JsonOption = False) -> None:
-    """Cancel a task that is not running and not over: it will never run."""
+    """Cancel a task, unless it is running or over."""
     _show(find_api(stack).delete(path_of("tasks", task_id)), as_json=as_json)
 
 
@@ -127,7 +127,7 @@ def reschedule(
     stack: StackOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Move a task that is not running and not over to another time."""
+    """Move a task to another time, unless it is running or over."""
     due = _due(at, within)
     if not due:
         raise typer.BadParameter("give the new time: --at T or --in SPAN")
