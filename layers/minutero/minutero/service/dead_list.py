@@ -10,7 +10,7 @@ from minutero.domain.task import read_sort_key
 from minutero.domain.timing import Timing
 from minutero.errors import Conflict, MinuteroError, NotFound
 from minutero.ports import Clock, Parallel, TaskStore
-from minutero.service.letters import letter_of
+from minutero.service.letters import ending_of, letter_of
 from minutero.service.move import MoveTask
 from minutero.service.read_task import ReadTask, TaskView
 from minutero.service.shards import Shards
@@ -94,7 +94,9 @@ class DeadList:
     def show(self, task_id: str) -> tuple[DeadLetter, TaskView]:
         """A dead task, listed already or about to be. Raises NotFound when it is not dead, or discarded."""
         view = self.read_task(task_id)
-        if view.run is None or view.run.outcome is None or view.run.outcome.ending != Ending.DEAD:
+        if ending_of(view.run) is Ending.DISCARDED:
+            raise NotFound(f"task {task_id} was discarded; it is dead, and off the list")
+        if view.run is None or ending_of(view.run) is not Ending.DEAD:
             raise NotFound(f"task {task_id} is not among the dead; its status is {view.status}")
         return letter_of(view.task, view.run, self.timing), view
 

@@ -2,9 +2,14 @@
 
 from minutero.domain.exchanged import DeadLetter
 from minutero.domain.instants import SECOND
-from minutero.domain.run import RunRecord
+from minutero.domain.run import Ending, RunRecord
 from minutero.domain.task import Task
 from minutero.domain.timing import Timing
+
+
+def ending_of(record: RunRecord | None) -> Ending | None:
+    """How a run ended, None while it has not."""
+    return record.outcome.ending if record is not None and record.outcome is not None else None
 
 
 def letter_of(task: Task, record: RunRecord, timing: Timing) -> DeadLetter:

@@ -13,7 +13,7 @@ from minutero.errors import Conflict, Unavailable
 from minutero.ports import Clock, RunLedger, TaskStore
 from minutero.service.cancel import is_superseded, why_not
 from minutero.service.find_task import FOLLOWS, find_task
-from minutero.service.letters import letter_of
+from minutero.service.letters import ending_of, letter_of
 from minutero.service.send_near import SendNear
 
 MOST_MOVES = 9_999
@@ -51,7 +51,9 @@ class MoveTask:
 
     def _letter_of_the_dead(self, task: Task) -> DeadLetter:
         record = self.ledger.get(task.run_id)
-        if record is None or record.outcome is None or record.outcome.ending is not Ending.DEAD:
+        if ending_of(record) is Ending.DISCARDED:
+            raise Conflict(f"task {task.task_id} was discarded; add a new one")
+        if record is None or ending_of(record) is not Ending.DEAD:
             raise Conflict(f"task {task.task_id} is not dead; only a dead task can be redriven")
         return letter_of(task, record, self.timing)
 

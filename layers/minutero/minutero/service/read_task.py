@@ -47,8 +47,10 @@ class ReadTask:
         """The task that a client's key stands for. Raises NotFound."""
         holder = self.store.get_key(tenant, key, self.clock.now())
         if holder is None:
-            whose = f" of tenant {tenant!r}" if tenant else ""
-            raise NotFound(f"no task has the key {key!r}{whose}; keys go with their tasks")
+            whose = f"of tenant {tenant!r}" if tenant else "without a tenant"
+            raise NotFound(
+                f"no task {whose} has the key {key!r}; a key is its tenant's, and goes with its task"
+            )
         return self(holder.task_id)
 
     def _with_earlier(self, task: Task, run: RunRecord | None) -> RunRecord | None:
