@@ -7,7 +7,7 @@ export SAM_CLI_TELEMETRY := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check simulate static format lint deploy down clean
+.PHONY: help setup run test check simulate fuzz static format lint deploy down clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,6 +69,10 @@ SEEDS ?= 200
 FROM ?= 0
 simulate: setup ## the fault simulation: SEEDS seeds from FROM on; the last line is JSON
 	@$(VENV)/python -m tests.simulation --seeds $(SEEDS) --from $(FROM)
+
+REQUESTS ?= 5000
+fuzz: setup ## REQUESTS requests to a local stack of its own, from the API's OpenAPI document; the last line is JSON
+	@$(VENV)/python -m tests.fuzz --requests $(REQUESTS)
 
 static:
 	@$(VENV)/ruff format --check --quiet . || { echo "check: run 'make format'" >&2; exit 1; }

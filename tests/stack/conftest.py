@@ -3,9 +3,8 @@
 import json
 import os
 import shutil
-import tempfile
+import sys
 import time
-import warnings
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,15 +13,19 @@ import pytest
 
 from minutero_cli import api_client
 from minutero_cli.api_client import Api
-from minutero_cli.local import LocalStack, server
+from minutero_cli.local import LocalStack
 from minutero_cli.local.build import build
+
+# The folders of tests are no packages; what they share lies beside them.
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from local_stack import folder, running
 
 JOBS = Path(__file__).with_name("jobs")
 OVER = {"succeeded", "skipped", "expired", "dead", "cancelled"}
 LOOK_AHEAD_SECONDS = 60
 PATIENCE_SECONDS = 90
 """A cold start takes seconds where two cores serve all of AWS; only the tests of lateness are strict."""
-MEMORY_WANTED = 6 * 1024**3
 
 
 def pytest_collection_modifyitems(items):
@@ -74,15 +77,9 @@ def eventually(look, seconds=PATIENCE_SECONDS):
 
 
 @pytest.fixture(scope="session")
-def home(tmp_path_factory):
-    """The stack's folder, in memory where that is large: MiniStack unpacks the layers, 5,000 files,
-    anew for each process of a function."""
-    memory = Path("/dev/shm")
-    if not memory.is_dir() or shutil.disk_usage(memory).free < MEMORY_WANTED:
-        yield tmp_path_factory.mktemp("stack")
-        return
-    with tempfile.TemporaryDirectory(prefix="minutero-", dir=memory) as folder:
-        yield Path(folder)
+def home():
+    with folder() as made:
+        yield made
 
 
 @pytest.fixture(scope="session")
@@ -92,28 +89,17 @@ def stack(home):
     built = home / "built"
     shutil.copytree(build(), built, symlinks=True)
     shutil.copytree(JOBS, built / "WorkerFunction" / "jobs", dirs_exist_ok=True)
-    local = LocalStack(
-        home,
-        server.free_port(),
-        built=built,
-        auth=True,
-        parameters={"LookAheadMinutes": "1", "Shards": "2"},
-    )
-    with warnings.catch_warnings():
-        # The starter lets go of its process on purpose: a command ends before its stack does.
-        warnings.simplefilter("ignore", ResourceWarning)
-        state = local.up()
-    sign = api_client.signer(state.api_url, state.environment)
-    api = Api(state.api_url, "the stack of the tests", sign)
-    made = Stack(local, api, state.outputs)
-    patient = pytest.MonkeyPatch()
-    patient.setattr(api_client, "TIMEOUT", PATIENCE_SECONDS)
-    try:
+    parameters = {"LookAheadMinutes": "1", "Shards": "2"}
+    with (
+        running(home, built, parameters, auth=True) as local,
+        pytest.MonkeyPatch.context() as patient,
+    ):
+        state = local.running()
+        sign = api_client.signer(state.api_url, state.environment)
+        made = Stack(local, Api(state.api_url, "the stack of the tests", sign), state.outputs)
+        patient.setattr(api_client, "TIMEOUT", PATIENCE_SECONDS)
         made.wait(made.add("echo")["task_id"])
         yield made
-    finally:
-        patient.undo()
-        local.down()
 
 
 @pytest.fixture(scope="session", autouse=True)
