@@ -1,5 +1,7 @@
 """A whole deployment in memory, under a clock that is moved by hand."""
 
+from collections import defaultdict
+
 from faults import Faulty, is_down
 
 from minutero.domain.buckets import bucket_name
@@ -36,6 +38,20 @@ def make_task(**more):
     return Task(task_id, 0, place_of(task_id, 0, NOW), "echo", **fields)
 
 
+class Counted:
+    """A meter that keeps each value it was told, by metric."""
+
+    def __init__(self):
+        self.values = defaultdict(list)
+
+    def add(self, metric, value=1):
+        self.values[metric].append(value)
+
+    def totals(self):
+        """What is not nothing, added up."""
+        return {metric: sum(values) for metric, values in self.values.items() if any(values)}
+
+
 class World:
     """One deployment. Its stores, queue, cursors and settings can be told to fail (`faults.Faulty`).
 
@@ -58,6 +74,7 @@ class World:
         self.shards = Shards(self.settings, shards)
         self.catalog = JobCatalog(self.settings)
         self.runs = []
+        self.meter = Counted()
         self.registry = JobRegistry()
         self.jobs = {}
         self.job("echo", lambda payload, run: payload)
@@ -80,7 +97,9 @@ class World:
 
     @property
     def add_task(self):
-        return AddTask(self.store, self.queue, self.shards, self.catalog, self.clock, self.timing)
+        return AddTask(
+            self.store, self.queue, self.shards, self.catalog, self.clock, self.timing, self.meter
+        )
 
     @property
     def read_task(self):
@@ -100,11 +119,12 @@ class World:
             clock=self.clock,
             timing=self.timing,
             chance=lambda: self.chance,
+            meter=self.meter,
         )
 
     @property
     def bury_message(self):
-        return BuryMessage(self.store, self.ledger, self.clock, self.timing, parse=None)
+        return BuryMessage(self.store, self.ledger, self.clock, self.timing, None, self.meter)
 
     @property
     def cancel(self):
@@ -112,7 +132,7 @@ class World:
 
     @property
     def move(self):
-        send_near = SendNear(self.store, self.queue, self.clock, self.timing)
+        send_near = SendNear(self.store, self.queue, self.clock, self.timing, self.meter)
         return MoveTask(self.store, self.ledger, send_near, self.clock, self.timing)
 
     @property

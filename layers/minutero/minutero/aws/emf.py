@@ -11,8 +11,8 @@ logger = logging.getLogger(__name__)
 
 NAMESPACE = "Minutero"
 
-MOST_VALUES = 99
-"""Values of one metric in one line. EMF takes 100, and at the hundredth Powertools prints a line of its own:
+MOST_VALUES = 100
+"""Values of one metric in one line, as many as EMF takes:
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html"""
 
 
@@ -68,7 +68,9 @@ def _print(told: dict[Metric, list[float]]) -> None:
 
     line = EphemeralMetrics(namespace=NAMESPACE)
     for metric, values in told.items():
-        for value in sample(values):
-            line.add_metric(str(metric), str(metric.unit), value)
+        first, *more = sample(values)
+        line.add_metric(str(metric), str(metric.unit), first)
+        # Powertools would format all values so far with each, and print a line at the hundredth.
+        line.metric_set[str(metric)]["Value"].extend(map(float, more))
     line.flush_metrics()
     sys.stdout.flush()

@@ -164,8 +164,9 @@ class Execute:
             self.meter.add(Metric.DUPLICATES)
             return
         self.meter.add(ENDED[outcome.ending])
-        told = {**log_fields.of_task(task), "ending": outcome.ending, "reason": outcome.reason}
-        logger.info("run ended", extra=told)
+        if logger.isEnabledFor(logging.INFO):
+            told = {**log_fields.of_task(task), "ending": outcome.ending, "reason": outcome.reason}
+            logger.info("run ended", extra=told)
 
     def _pause(self, attempt: int, error: BaseException) -> int:
         if isinstance(error, RetryLater):
