@@ -210,6 +210,7 @@ def test_every_function_knows_its_stack(translated):
             "MINUTERO_LOOK_AHEAD_MINUTES",
             "MINUTERO_WORKER_TIMEOUT_SECONDS",
             "MINUTERO_RETENTION_DAYS",
+            "MINUTERO_LOG_PAYLOADS",
             "MINUTERO_WORKER_FUNCTION",
             "MINUTERO_DISPATCHER_FUNCTION",
         }
