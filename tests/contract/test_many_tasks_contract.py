@@ -12,6 +12,7 @@ from minutero.aws.batches import TRIES
 from minutero.domain.instants import HOUR, MINUTE, SECOND
 from minutero.domain.new_task import PAYLOAD_LIMIT
 from minutero.domain.task import OpenClaim, State
+from minutero.errors import Unavailable
 from minutero.ports import Move
 
 LARGE = '{"text":"' + "x" * 2_000 + '"}'
@@ -65,15 +66,6 @@ def test_putting_many_again_is_putting_them_once(world, new_task):
     assert world.tasks.put_many(tasks) == [True, True]
     assert world.tasks.put_many(tasks) == [True, True]
     assert world.tasks.get_many([task.pointer for task in tasks]) == {t.place: t for t in tasks}
-
-
-def test_a_task_put_again_after_its_claim_waits_again(world, new_task):
-    """No guard holds it back. It is sent twice then, and the run record lets it run once."""
-    task = new_task()
-    world.tasks.put_many([task])
-    world.tasks.mark_sent(task.place, "near", NOW)
-    world.tasks.put_many([task])
-    assert list(world.tasks.page(task.place.bucket).scheduled) == [task.pointer]
 
 
 class Batches:
@@ -159,22 +151,52 @@ def test_what_was_left_unwritten_is_asked_for_again_after_growing_pauses(
     assert [moto_world.tasks.get(task.place) for task in tasks] == tasks
 
 
-def test_what_stays_unwritten_is_told_and_spoils_no_other(moto_world, new_task, monkeypatch):
+def test_what_stays_unwritten_is_put_alone(moto_world, new_task, monkeypatch):
     batches = Batches(moto_world, monkeypatch, lambda number, _puts: 1 if number <= TRIES else 0)
     tasks = [new_task() for _ in range(30)]
-    assert moto_world.tasks.put_many(tasks) == [True] * 24 + [False] + [True] * 5
+    assert moto_world.tasks.put_many(tasks) == [True] * 30
     assert batches.sizes() == [25, 1, 1, 1, 1, 5]
+    assert [moto_world.tasks.get(task.place) for task in tasks] == tasks
 
 
-def test_a_request_without_an_answer_spoils_no_other(moto_world, new_task, monkeypatch):
-    Batches(moto_world, monkeypatch, lambda number, _puts: LOST if number == 2 else 0)
+def test_a_batch_without_an_answer_is_made_once_and_its_tasks_are_put_alone(
+    moto_world, new_task, monkeypatch
+):
+    batches = Batches(moto_world, monkeypatch, lambda number, _puts: LOST if number == 2 else 0)
     tasks = [new_task() for _ in range(60)]
-    assert moto_world.tasks.put_many(tasks) == [True] * 25 + [False] * 25 + [True] * 10
+    assert moto_world.tasks.put_many(tasks) == [True] * 60
+    assert batches.sizes() == [25, 25, 10]
+    assert [moto_world.tasks.get(task.place) for task in tasks] == tasks
 
 
-def test_what_was_written_before_an_answer_got_lost_is_known(moto_world, new_task, monkeypatch):
+def test_a_task_that_was_claimed_before_its_answer_got_lost_stays_claimed(
+    moto_world, new_task, monkeypatch
+):
+    """Its batch, made again, would have it wait once more: without a guard it writes over what is there."""
+    task = new_task()
+
+    def claim_meanwhile(_number, _puts):
+        moto_world.tasks.put(task)
+        assert moto_world.tasks.mark_sent(task.place, "near", NOW)
+        return LOST
+
+    Batches(moto_world, monkeypatch, claim_meanwhile)
+    assert moto_world.tasks.put_many([task]) == [True]
+    assert moto_world.tasks.get(task.place).state is State.CLAIMED
+
+
+def test_tasks_are_in_doubt_from_the_first_without_an_answer_on(moto_world, new_task, monkeypatch):
     batches = Batches(moto_world, monkeypatch, lambda number, _puts: LOST if number == 2 else 2)
-    assert moto_world.tasks.put_many([new_task() for _ in range(5)]) == [True] * 3 + [False] * 2
+    put = moto_world.tasks.put
+    tasks = [new_task() for _ in range(5)]
+
+    def put_but_the_last(task):
+        if task is tasks[4]:
+            raise Unavailable("down")
+        put(task)
+
+    monkeypatch.setattr(moto_world.tasks, "put", put_but_the_last)
+    assert moto_world.tasks.put_many(tasks) == [True] * 4 + [False]
     assert batches.sizes() == [5, 2]
 
 

@@ -127,7 +127,7 @@ def test_a_run_discarded_in_the_middle_of_the_listing_is_not_listed(world, dead)
 
 def test_a_discarded_run_is_not_redriven(world, dead):
     discard(world, dead)
-    with pytest.raises(Conflict, match="not dead"):
+    with pytest.raises(Conflict, match="was discarded"):
         world.move.redrive(dead.task_id)
     assert world.record(dead).outcome.ending is Ending.DISCARDED
 

@@ -67,8 +67,8 @@ class TaskStore(Protocol):
         something there means an answer was lost: it is ours, and all is well."""
 
     def put_many(self, tasks: Sequence[Task]) -> list[bool]:
-        """Create any number, unkeyed, in writes that carry no guard: the ids are fresh and random, so nothing
-        lies at their places, and writing one twice is writing it once.
+        """Create any number, unkeyed, in batches that carry no guard: the ids are fresh and random, so
+        nothing lies at their places. A batch is made once; what it leaves in doubt is created as by `put`.
 
         In the order of `tasks`: True when it is stored; False when no answer came: it may be stored or
         not."""

@@ -73,7 +73,9 @@ def api_parts(
     dynamodb = clients.dynamodb(region, endpoint, THREADS, session, tries)
     if meter is not SILENT:
         _counted(dynamodb, meter)
-    tables = _tables(settings, dynamodb)
+    # Batches of new tasks carry no guard, and are never repeated blindly.
+    once = clients.dynamodb(region, endpoint, THREADS, session, tries=1)
+    tables = _tables(settings, dynamodb, once)
     store = DynamoTaskStore(tables, CLOCK)
     settings_store = DynamoSettingsStore(tables, CLOCK)
     sqs = clients.sqs(region, endpoint, THREADS, session, tries)
@@ -241,7 +243,9 @@ def _counted(client: "DynamoDBClient", meter: Meter = METER) -> "DynamoDBClient"
     return client
 
 
-def _tables(settings: Settings, client: "DynamoDBClient") -> "Tables":
+def _tables(
+    settings: Settings, client: "DynamoDBClient", once: "DynamoDBClient | None" = None
+) -> "Tables":
     from minutero.aws.tables import TableNames, bind
 
     return bind(
@@ -252,4 +256,5 @@ def _tables(settings: Settings, client: "DynamoDBClient") -> "Tables":
             settings.cursors_table,
             settings.schedules_table,
         ),
+        once,
     )

@@ -104,7 +104,9 @@ def read_task(model: type[TaskItem], row: dict[str, dict[str, Any]]) -> Task:
         logger.error("unreadable task", extra=told)  # noqa: TRY400 - no trace wanted
         minute, _ = parse_bucket(place.bucket)
         due = minute + int(place.sk[:2]) * SECOND
-        return Task(task_id, run_no, place, "", due, due, due // SECOND, state=State.CLAIMED)
+        # A tick may have made it dead, and listed it.
+        state = State.DEAD if row.get("state") == {"S": str(State.DEAD)} else State.CLAIMED
+        return Task(task_id, run_no, place, "", due, due, due // SECOND, state=state)
 
 
 def _whole(number: float | None) -> int | None:

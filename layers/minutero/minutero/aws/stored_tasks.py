@@ -60,15 +60,26 @@ class StoredTasks(TasksTable):
             return
 
     def put_many(self, tasks: Sequence[Task]) -> list[bool]:
-        """Create, unkeyed and unguarded, 25 in a request. One unit each while the item is under 1 KB.
+        """Create, unkeyed, 25 in a request. One unit each while the item is under 1 KB.
 
-        The payloads first, as in `put`; a task without its payload is not written.
+        The payloads first, as in `put`; a task without its payload is not written. A batch has no guard, so
+        it is made once; what it leaves in doubt is put one by one, guarded.
         """
         lost = self._put_all([payload_attributes(task) for task in tasks if task.large], LARGE_PUTS)
         whole = [task for task in tasks if _payload_place(task.task_id) not in lost]
         left = self._put_all([task_attributes(task) for task in whole], PUTS)
+        left = self._put_one_by_one([task for task in whole if task.place in left])
         stored = {task.place for task in whole} - left
         return [task.place in stored for task in tasks]
+
+    def _put_one_by_one(self, tasks: Sequence[Task]) -> set[Place]:
+        """Where those lie that are still not known to be written: from the first without an answer on."""
+        for at, task in enumerate(tasks):
+            try:
+                self.put(task)
+            except Unavailable:
+                return {rest.place for rest in tasks[at:]}
+        return set()
 
     def _put_all(self, rows: Sequence[Mapping[str, Any]], most: int) -> set[Place]:
         """Puts rows, at most so many a request; where those lie that are not known to be written."""
@@ -76,7 +87,7 @@ class StoredTasks(TasksTable):
         unwritten: set[Place] = set()
         for start in range(0, len(rows), most):
             items = [raw_item(row) for row in rows[start : start + most]]
-            left = batch_put(self._tables.client, table, items, self._clock)
+            left = batch_put(self._tables.once, table, items, self._clock)
             unwritten.update(_place_of(item) for item in left)
         return unwritten
 

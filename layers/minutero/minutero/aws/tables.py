@@ -168,10 +168,13 @@ class TableNames:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The models, bound to the tables of one deployment. `names` and `client` are for raw requests."""
+    """The models, bound to the tables of one deployment. `names` and `client` are for raw requests, `once`
+    for writes without a guard: a client that repeats none by itself, since one that took effect unseen would
+    write over what has become of its item."""
 
     names: TableNames
     client: "DynamoDBClient"
+    once: "DynamoDBClient"
     task: type[TaskItem]
     open_claim: type[OpenClaimItem]
     payload: type[PayloadItem]
@@ -183,11 +186,14 @@ class Tables:
     run: type[RunItem]
 
 
-def bind(client: "DynamoDBClient", names: TableNames) -> Tables:
+def bind(
+    client: "DynamoDBClient", names: TableNames, once: "DynamoDBClient | None" = None
+) -> Tables:
     """Binds copies of the models to tables. Region, endpoint and time-outs are the client's."""
     return Tables(
         names=names,
         client=client,
+        once=once or client,
         task=_bound(TaskItem, names.tasks, client),
         open_claim=_bound(OpenClaimItem, names.tasks, client),
         payload=_bound(PayloadItem, names.tasks, client),

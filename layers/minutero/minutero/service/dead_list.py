@@ -139,10 +139,7 @@ class DeadList:
 
 def task_id_of(letter: DeadLetter) -> str | None:
     """The task that died; None for a row that could not be read."""
-    try:
-        return read_sort_key(letter.place.sk)[0]
-    except ValueError:
-        return None
+    return read_sort_key(letter.place.sk)[0] if letter.has_run else None
 
 
 def _sort_key(letter: DeadLetter) -> str:
