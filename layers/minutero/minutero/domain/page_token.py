@@ -13,8 +13,10 @@ from typing import Any
 
 from minutero.errors import InvalidInput
 
-LONGEST = 1_024
-"""Characters. A position is a time and a sort key, so a token of ours has some two hundred."""
+LONGEST = 4_600
+"""Characters. Ours have some two hundred. The sort key of a row that makes no sense may have DynamoDB's
+1,024 bytes, three times that as JSON escapes, and base64 takes a third more: every token that is given is
+also taken."""
 
 _MAC_BYTES = 16
 

@@ -1,27 +1,20 @@
-"""What went wrong for others, in the domain and the services. docs/field-reports.md lists the reports."""
+"""What went wrong for others, of times. docs/field-reports.md lists the reports."""
 
-import json
 import math
-from collections import Counter
 from datetime import datetime, timedelta, timezone
 
 import pytest
 from world import NOW
 
 from minutero.domain.instants import (
-    DAY,
-    HOUR,
-    MINUTE,
     SECOND,
     format_instant,
     from_datetime,
     no_instant,
     parse_instant,
 )
-from minutero.domain.new_task import FURTHEST, NewTask, check_delay, encode_payload, parse_json
-from minutero.domain.run import Ending, succeeded
-from minutero.domain.task import delay_seconds, new_task_id, place_of
-from minutero.domain.timing import Timing
+from minutero.domain.new_task import FURTHEST, NewTask, check_delay
+from minutero.domain.task import delay_seconds
 from minutero.errors import InvalidInput
 
 OFFSETS = [timezone(timedelta(hours=hours)) for hours in (-23, -1, 0, 1, 23)]
@@ -32,9 +25,6 @@ def refusal(text):
         parse_instant(text)
     assert (refused.value.code, refused.value.field) == ("invalid_run_at", "run_at")
     return refused.value.message
-
-
-# --- times
 
 
 @pytest.mark.parametrize(
@@ -187,94 +177,3 @@ def test_a_delay_is_rounded_up_to_the_whole_second():
     assert delay_seconds(due, now) == 43
     assert delay_seconds(due + 400, now) == 43
     assert delay_seconds(due + 401, now) == 44
-
-
-# --- what is stored
-
-
-@pytest.mark.parametrize(
-    "run_at",
-    [
-        "0001-01-01T00:00:00Z",
-        "1970-01-01T00:00:00Z",
-        "2019-06-01T00:00:00Z",
-        "2036-11-28T00:00:00Z",
-    ],
-)
-def test_what_dynamodb_shall_delete_is_dated_a_retention_ahead(world, run_at):
-    """B071: it leaves alone what expired over five years ago, so such a row would stay for ever."""
-    retention = world.timing.retention
-    task = world.add_task(NewTask("echo", run_at=parse_instant(run_at), key=run_at), "h").task
-    assert task.keep_until * SECOND >= NOW + retention - SECOND
-    moved = task.moved(parse_instant("2019-06-01T00:00:00Z"), NOW + DAY, retention)
-    assert moved.keep_until * SECOND >= NOW + DAY + retention - SECOND
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"price":30.4,"x":0.1,"big":1e+30}',
-        '{"lat":33.10318374633789}',
-        "[5e-324,1.7976931348623157e+308,-0.0,9007199254740993,0.30000000000000004]",
-    ],
-)
-def test_a_number_of_a_payload_comes_back_as_it_went_in(text):
-    """B134, B135: DynamoDB's numbers are decimals; a payload is kept as text."""
-    assert encode_payload(parse_json(text)) == text
-
-
-@pytest.mark.parametrize("size", [409_000, 420_000])
-def test_a_payload_near_dynamodbs_own_limit_is_refused_by_ours(size):
-    """B148: an item may have 400 KB."""
-    with pytest.raises(InvalidInput) as refused:
-        encode_payload("x" * size)
-    assert refused.value.code == "payload_too_large"
-    assert "262144" in refused.value.message
-
-
-def test_the_tasks_of_one_second_are_spread_over_all_shards():
-    """B140: one partition takes 1,000 writes a second, also on demand.
-
-    A minute's tasks are claimed over the look-ahead, so 50,000 of one midnight need one write each of
-    eight shards within three minutes.
-    """
-    ids = (new_task_id(NOW, 8) for _ in range(50_000))
-    per_shard = Counter(place_of(task_id, 0, NOW).bucket for task_id in ids)
-    assert len(per_shard) == 8
-    assert max(per_shard.values()) < 1_000 * Timing().look_ahead // SECOND
-    assert max(per_shard.values()) < 1.1 * 50_000 / 8
-
-
-@pytest.mark.parametrize(
-    "result", [math.nan, {"score": math.nan}, [math.inf], -math.inf, "\ud800", {1, 2}]
-)
-def test_a_result_that_is_no_json_is_dropped_and_the_run_has_succeeded(result):
-    """B166: the job's work is done; running it again because of its answer would do it twice."""
-    outcome = succeeded(result)
-    assert (outcome.ending, outcome.result) == (Ending.SUCCEEDED, None)
-    assert outcome.note.startswith("result dropped")
-
-
-# --- claims under throttling, keys
-
-
-def test_a_shard_that_is_throttled_is_gone_on_with_by_a_later_tick(world):
-    """B141: quiet retries of a library show as lag only."""
-    task = world.add(after=HOUR)
-    world.clock.advance(HOUR - MINUTE)
-    world.store.always("claim", lambda real, places, *rest: [None] * len(places))
-    world.tick()
-    assert world.waiting() == []
-    world.store.heal()
-    world.play(minutes=5)
-    assert world.status(task) == "succeeded"
-
-
-def test_two_calls_without_a_key_never_share_an_answer(world):
-    """B127, B128: a key that comes out as nothing must not be everybody's key."""
-    tasks = [
-        world.add_task(NewTask("echo", payload=json.dumps(tenant), tenant=tenant), "h").task
-        for tenant in ("acme", "umbrella", "acme")
-    ]
-    assert len({task.task_id for task in tasks}) == 3
-    assert [world.stored(task).payload for task in tasks] == ['"acme"', '"umbrella"', '"acme"']
