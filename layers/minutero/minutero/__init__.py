@@ -18,6 +18,7 @@ from minutero.errors import (
 from minutero.jobs import Run, job
 
 if TYPE_CHECKING:
+    from minutero.client import Client
     from minutero.expressions import fire_times
 
 __all__ = [
