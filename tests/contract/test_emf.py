@@ -1,6 +1,8 @@
 """The lines CloudWatch makes metrics of."""
 
 import json
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 from minutero.aws import emf
 from minutero.aws.emf import MOST_VALUES, NAMESPACE, EmfMeter, sample
 from minutero.domain.metrics import Metric
+from minutero.watchdog import EXIT_CODE
 
 
 @pytest.fixture
@@ -126,3 +129,22 @@ def test_a_jobs_own_metrics_are_not_mixed_with_ours(emitted, capsys):
     own.flush_metrics()
     other = json.loads(capsys.readouterr().out)
     assert "Started" not in other
+
+
+def test_the_last_line_of_a_process_that_is_ended_is_printed():
+    """Its stdout is a pipe, and nothing flushes that for it."""
+    code = (
+        "import threading\n"
+        "from minutero.aws.emf import EmfMeter\n"
+        "from minutero.domain.metrics import Metric\n"
+        "from minutero.watchdog import watchdog\n"
+        "meter = EmfMeter()\n"
+        "meter.add(Metric.STARTED)\n"
+        "with watchdog(0.001, meter.emit):\n"
+        "    threading.Event().wait(60)\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert ended.returncode == EXIT_CODE
+    assert json.loads(ended.stdout)["Started"] == [1]
