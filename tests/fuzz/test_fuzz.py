@@ -8,7 +8,7 @@ from tests.fuzz.deployed import deployed
 from tests.fuzz.engine import fuzz
 from tests.fuzz.memory_app import MemoryApp
 
-IN_MEMORY, ON_THE_STACK = 1_500, 450
+IN_MEMORY, ON_THE_STACK = 900, 450
 REACHED = {"200", "201", "202", "400", "404", "405", "409"}
 """Answers that the requests have to bring about, else the fuzzing would be of little worth."""
 
