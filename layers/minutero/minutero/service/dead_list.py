@@ -16,8 +16,8 @@ from minutero.service.read_task import ReadTask, TaskView
 from minutero.service.shards import Shards
 from minutero.service.walk import TIME, Position, Walk
 
-REDRIVES = 32
-"""Redrives begun at once; between them the clock is looked at."""
+REDRIVES = 8
+"""Redrives begun at once; between them the clock is looked at. Few, since on a busy machine each takes long."""
 
 
 @dataclass(frozen=True, slots=True)
