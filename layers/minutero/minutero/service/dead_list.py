@@ -17,7 +17,7 @@ from minutero.service.shards import Shards
 from minutero.service.walk import TIME, Position, Walk
 
 REDRIVES = 8
-"""Redrives begun at once; between them the clock is looked at. Few, since on a busy machine each takes long."""
+"""Redrives begun at once; between them the clock is looked at. Few: on a busy machine each takes long."""
 
 
 @dataclass(frozen=True, slots=True)
