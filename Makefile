@@ -7,7 +7,7 @@ export SAM_CLI_TELEMETRY := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check simulate fuzz static format lint deploy down clean
+.PHONY: help setup run test check audit simulate fuzz static format lint deploy down clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +53,11 @@ endef
 	$(call environment,.venv-ministack,requirements/ministack.txt)
 	@touch $@
 
+.venv-audit/stamp: requirements/audit.txt
+	$(checked_python)
+	$(call environment,.venv-audit,requirements/audit.txt)
+	@touch $@
+
 ## Work ----------------------------------------------------------------------------------------------
 
 run: setup ## start the local stack, add demo tasks and follow them until Ctrl-C
@@ -64,6 +69,12 @@ test: setup static ## the whole test suite, the local-stack tests among it
 
 check: setup static ## format, lint, types, import contracts and unit tests
 	@$(VENV)/python -m pytest tests/unit
+
+PINS := layers/dependencies/requirements.txt functions/worker/requirements.txt $(wildcard requirements/*.txt)
+audit: .venv-audit/stamp ## ask PyPI for known vulnerabilities of everything pinned; fails without an answer
+	@for pins in $(PINS); do echo "audit: $$pins"; \
+		.venv-audit/bin/pip-audit --strict --no-deps --disable-pip --progress-spinner off -r $$pins || failed=1; \
+	done; exit $${failed:-0}
 
 SEEDS ?= 200
 FROM ?= 0
@@ -94,4 +105,4 @@ deploy: setup ## build and deploy to your AWS account, as samconfig.toml says (E
 
 clean: ## stop the local stack; remove the environments and everything built
 	@[ ! -x $(VENV)/minutero ] || $(VENV)/minutero local down
-	@rm -rf .venv .venv-sam .venv-ministack .minutero .aws-sam .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+	@rm -rf .venv .venv-sam .venv-ministack .venv-audit .minutero .aws-sam .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

@@ -1,14 +1,18 @@
 """One build and one translation for all of these tests."""
 
+import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from cfnlint.decode import decode
-from samtranslator.translator.transform import transform
 
 from minutero_cli.local.build import build
+
+# The folders of tests are no packages; what they share lies above them.
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import translation
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,13 +33,7 @@ def template() -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def translated() -> dict[str, Any]:
     """What CloudFormation makes of template.yaml: its roles, rules and mappings are all here."""
-    found, _ = decode(str(ROOT / "template.yaml"))
-    for resource in found["Resources"].values():
-        for name in {"CodeUri", "ContentUri"} & set(resource["Properties"]):
-            resource["Properties"][name] = "s3://packages/one.zip"  # as after an upload
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        return dict(transform(found, {}, SimpleNamespace(load=dict)))
+    return translation.translated()
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,7 @@ def pins(path):
         "requirements/dev.txt",
         "requirements/sam.txt",
         "requirements/ministack.txt",
+        "requirements/audit.txt",
     ],
 )
 def test_every_version_is_pinned(path):

@@ -5,6 +5,7 @@ import os
 import subprocess
 
 import pytest
+from translation import of_type
 
 MADE_UP = (
     "W3037 'batchexecutestatement'",
@@ -18,14 +19,6 @@ FUNCTIONS = {
     "DeadLetterFunction",
     "AuditorFunction",
 }
-
-
-def of_type(translated, kind):
-    return {
-        name: resource["Properties"]
-        for name, resource in translated["Resources"].items()
-        if resource["Type"] == kind
-    }
 
 
 def statements(role):
@@ -109,14 +102,6 @@ def test_the_emulators_actions_are_granted_on_the_local_stack_alone(translated):
     assert set(policies) == {"LocalStackPolicy"}
     assert translated["Resources"]["LocalStackPolicy"]["Condition"] == "IsLocal"
     assert translated["Parameters"]["LocalStack"]["Default"] == "false"
-
-
-def test_managed_policies_are_for_logs_and_traces_alone(translated):
-    """SAM adds one that opens every queue of the account to a function with an SQS event."""
-    for name, role in of_type(translated, "AWS::IAM::Role").items():
-        managed = json.dumps(role.get("ManagedPolicyArns"))
-        assert "SQS" not in managed, name
-        assert "AWSLambdaBasicExecutionRole" in managed, name
 
 
 def test_a_message_is_hidden_for_six_times_the_workers_timeout(template):
