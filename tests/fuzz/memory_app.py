@@ -74,7 +74,7 @@ def api_over(world):
     )
     return Api(
         add_task=world.add_task,
-        add_tasks=AddTasks(world.add_task, world.store, one_by_one),
+        add_tasks=AddTasks(world.add_task, world.store, one_by_one, clock),
         read_task=world.read_task,
         list_tasks=lists,
         cancel=world.cancel,

@@ -17,7 +17,7 @@ def add(world):
     """Adds tasks; what became of each."""
 
     def call(*wanted):
-        service = AddTasks(world.add_task, world.store, one_by_one)
+        service = AddTasks(world.add_task, world.store, one_by_one, world.clock)
         return service([one if isinstance(one, Wanted) else Wanted(one, "") for one in wanted])
 
     return call
@@ -107,3 +107,25 @@ def test_one_key_twice_in_a_batch_makes_one_task_and_another_body_is_a_conflict(
     assert again.task.task_id == first.task.task_id
     assert isinstance(other, KeyConflict)
     assert elsewhere.task.task_id != first.task.task_id
+
+
+@pytest.mark.parametrize("key", ["", "k{}", "one for all"])
+def test_what_there_was_no_time_for_is_told_and_can_be_asked_for_again(world, key):
+    service = AddTasks(world.add_task, world.store, one_by_one, world.clock, 5 * SECOND)
+    wanted = [Wanted(due(HOUR, key=key.format(n)), "") for n in range(60)]
+
+    def slow(real, *args):
+        world.clock.advance(3 * SECOND)
+        return real(*args)
+
+    world.store.always("put_keyed" if key else "put_many", slow)
+    ends = service(wanted)
+    made = [isinstance(end, Added) for end in ends]
+    assert made == [True] * sum(made) + [False] * (60 - sum(made))
+    assert sum(made) == (2 if key else 50)
+    assert {type(end) for end in ends[sum(made) :]} == {Unavailable}
+    world.store.heal()
+    if key:
+        again = service(wanted)
+        first = 2 if key == "k{}" else 60
+        assert [end.created for end in again] == [False] * first + [True] * (60 - first)

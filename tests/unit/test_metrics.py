@@ -67,7 +67,7 @@ def test_of_many_those_are_created_that_were_stored(world, counted):
         return [False, *real(tasks[1:])]
 
     world.store.next("put_many", all_but_one)
-    add_tasks = AddTasks(world.add_task, world.store, one_by_one)
+    add_tasks = AddTasks(world.add_task, world.store, one_by_one, world.clock)
     far = [Wanted(NewTask("echo", run_at=NOW + HOUR), "") for _ in range(5)]
     add_tasks([*far, Wanted(NewTask("no_such_job"), ""), Wanted(NewTask("echo", key="k"), "")])
     assert counted() == {Metric.CREATED: 5, Metric.SENT: 1}

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from minutero.aws.clock import SystemClock
 from minutero.aws.emf import EmfMeter
+from minutero.domain.instants import SECOND
 from minutero.domain.metrics import SILENT
 from minutero.jobs import JobRegistry
 from minutero.ports import Answer, Argument, Meter
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 THREADS = 16
 """Requests a process keeps in flight: a dispatcher's claims and sends, the shards of a list."""
 
+BATCH_TIME = 5 * SECOND
+"""After so long the API begins no more tasks of a batch: it has to answer within its time-out of 10 s."""
+
 CLOCK = SystemClock()
 METER = EmfMeter()
 """What a function counts in one call; `observed` prints it."""
@@ -45,11 +49,12 @@ def api_parts(
     session: "Session | None" = None,
     clock_margin: int = 0,
     meter: Meter = SILENT,
+    patience: int | None = None,
 ) -> Api:
     """Builds an Api from settings; None for what the environment says of region, endpoint and keys.
 
     `clock_margin` is how far ahead this process's clock may be, in milliseconds: 0 within AWS. `meter`
-    counts what is added and, unless it is silent, the units consumed.
+    counts what is added and, unless it is silent, the units consumed. `patience` is that of AddTasks.
     """
     from minutero.aws import clients
     from minutero.aws.cursor_store import DynamoCursorStore
@@ -91,7 +96,7 @@ def api_parts(
     list_tasks = ListTasks(store, ledger, shards, CLOCK, side_by_side)
     return Api(
         add_task,
-        AddTasks(add_task, store, side_by_side),
+        AddTasks(add_task, store, side_by_side, CLOCK, patience),
         read_task,
         list_tasks,
         CancelTask(store, CLOCK, timing, clock_margin),
@@ -108,7 +113,7 @@ def api_parts(
 @cache
 def api() -> Api:
     """For functions/api."""
-    return api_parts(_settings(), meter=METER)
+    return api_parts(_settings(), meter=METER, patience=BATCH_TIME)
 
 
 @cache
