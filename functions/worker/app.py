@@ -47,9 +47,11 @@ def load_jobs() -> frozenset[str]:
 @observed()
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """An SQS event; the answer names the messages to keep (ReportBatchItemFailures)."""
-    _announce_once()
     if event.get("minutero") == ANNOUNCE:
+        # Again, although it was done once: a process of another version may have written its own names since.
+        _announce()
         return {"jobs": sorted(load_jobs())}
+    _announce_once()
     return _run(event["Records"], context)
 
 
@@ -83,4 +85,8 @@ def _delivery(record: Any) -> Delivery:
 @cache
 def _announce_once() -> None:
     """Each process tells once which jobs it has, so that a new version's are known with its first event."""
+    _announce()
+
+
+def _announce() -> None:
     wiring.worker(registry).announce(load_jobs())

@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 from worlds import NOW
 
 from minutero.aws.queue import SqsTaskQueue, encode_message, message_group, parse_message
-from minutero.domain.exchanged import Outgoing, QueueDepth, Sent
+from minutero.domain.exchanged import NewerMessage, Outgoing, QueueDepth, Sent
 from minutero.domain.task import Place, Pointer
 from minutero.errors import Unavailable
 
@@ -189,11 +189,17 @@ def test_members_of_a_newer_version_are_passed_over(new_task):
     assert parse_message(json.dumps(body)) == (pointer, "why")
 
 
+def test_a_message_that_only_a_newer_version_can_read_is_no_nonsense():
+    with pytest.raises(NewerMessage, match="version 2"):
+        parse_message('{"v": 2, "place": "elsewhere"}')
+
+
 @pytest.mark.parametrize(
     "changes",
     [
-        {"v": 2},
+        {"v": 0},
         {"v": None},
+        {"v": "2"},
         {"due": "soon"},
         {"due": True},
         {"due": 1.5},

@@ -70,14 +70,7 @@ def tables_of_template() -> dict[str, dict[str, Any]]:
 def over_aws(name: str, dynamodb: Any, sqs: Any, schema: dict[str, dict[str, Any]]) -> World:
     """Create tables and queues under fresh names and put the ports over them."""
     suffix = secrets.token_hex(4)
-    names = TableNames(**{table: f"{table}-{suffix}" for table in TABLES})
-    for table, properties in schema.items():
-        dynamodb.create_table(
-            TableName=getattr(names, table),
-            BillingMode=properties["BillingMode"],
-            KeySchema=properties["KeySchema"],
-            AttributeDefinitions=properties["AttributeDefinitions"],
-        )
+    names = create_tables(dynamodb, suffix, schema)
     urls = tuple(
         sqs.create_queue(QueueName=f"{kind}-{suffix}")["QueueUrl"] for kind in ("tasks", "dead")
     )
@@ -93,6 +86,19 @@ def over_aws(name: str, dynamodb: Any, sqs: Any, schema: dict[str, dict[str, Any
         sqs=sqs,
         queue_urls=(urls[0], urls[1]),
     )
+
+
+def create_tables(dynamodb: Any, suffix: str, schema: dict[str, dict[str, Any]]) -> TableNames:
+    """Create the tables of a deployment."""
+    names = TableNames(**{table: f"{table}-{suffix}" for table in TABLES})
+    for table, properties in schema.items():
+        dynamodb.create_table(
+            TableName=getattr(names, table),
+            BillingMode=properties["BillingMode"],
+            KeySchema=properties["KeySchema"],
+            AttributeDefinitions=properties["AttributeDefinitions"],
+        )
+    return names
 
 
 def in_memory() -> World:

@@ -248,7 +248,7 @@ def test_the_time_that_reading_took_is_not_had_twice(
     assert limits == [11.0]
 
 
-@pytest.mark.parametrize("body", ["", "{}", "null", "not json", '{"v": 99}', '"é"'])
+@pytest.mark.parametrize("body", ["", "{}", "null", "not json", '{"v": 0}', '"é"'])
 def test_a_message_that_is_none_of_ours_is_dropped_and_stops_nobody(
     worker, http, messages, batch, body
 ):
@@ -286,6 +286,14 @@ def test_announcing_tells_the_names_of_the_jobs_and_stores_them(worker, aws):
         TableName="Tasks", Key={"bucket": {"S": "settings"}, "sk": {"S": "jobs"}}
     )
     assert "echo" in json.dumps(stored["Item"])
+
+
+def test_asked_for_its_jobs_it_tells_them_again_when_another_version_has_written_over_them(worker):
+    """A process of the version before may begin after one of this version has announced."""
+    settings = wiring.worker(jobs.registry).settings
+    settings.announce_jobs(frozenset({"a-job-of-before"}))
+    worker({"minutero": "announce_jobs"})
+    assert settings.jobs() == {"echo"}
 
 
 def test_a_job_module_that_cannot_be_imported_is_left_out(

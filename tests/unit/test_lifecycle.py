@@ -15,6 +15,7 @@ STORED = {
     State.CANCELLED: "cancelled",
     State.DEAD: "dead",
     State.MOVED: "scheduled",
+    State.UNKNOWN: "scheduled",
 }
 ENDED = {
     Ending.SUCCEEDED: "succeeded",
@@ -41,9 +42,10 @@ def test_a_finished_outcome_wins_over_everything(state, ending):
         assert status_of(make_task(state=state), run(until, ending), NOW) == ENDED[ending]
 
 
+@pytest.mark.parametrize("ending", [Ending.SUPERSEDED, Ending.UNKNOWN])
 @pytest.mark.parametrize("state", State)
-def test_a_superseded_run_says_nothing_of_the_task(state):
-    record = run(ending=Ending.SUPERSEDED)
+def test_a_superseded_run_and_an_unknown_ending_say_nothing_of_the_task(state, ending):
+    record = run(ending=ending)
     assert status_of(make_task(state=state), record, NOW) == STORED[state]
 
 

@@ -11,6 +11,7 @@ from world import NOW
 from minutero.domain.run import (
     ERROR_LIMIT,
     RESULT_LIMIT,
+    TOLD_AS,
     Ending,
     Outcome,
     RunRecord,
@@ -92,6 +93,27 @@ def test_what_says_nothing_is_not_stored():
 
 def test_members_of_a_newer_version_are_passed_over():
     assert Outcome.from_json({"ending": "dead", "mood": "sad"}) == Outcome(Ending.DEAD)
+
+
+@pytest.mark.parametrize("ending", [Ending.DISCARDED])
+def test_an_ending_that_came_later_is_stored_under_one_that_older_versions_know(ending):
+    stored = Outcome(ending).to_json()
+    assert stored == {"ending": str(TOLD_AS[ending]), "exactly": str(ending)}
+
+
+@pytest.mark.parametrize(
+    ("stored", "ending"),
+    [
+        ({"ending": "paused"}, Ending.UNKNOWN),
+        ({"ending": "dead", "exactly": "paused"}, Ending.DEAD),
+        ({"ending": "paused", "exactly": "dead"}, Ending.DEAD),
+        ({"ending": "discarded"}, Ending.DISCARDED),
+        ({"ending": None}, Ending.UNKNOWN),
+        ({}, Ending.UNKNOWN),
+    ],
+)
+def test_an_ending_of_a_newer_version_is_read_as_the_nearest_one_known(stored, ending):
+    assert Outcome.from_json(stored) == Outcome(ending)
 
 
 @pytest.mark.parametrize(

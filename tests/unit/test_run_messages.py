@@ -226,6 +226,13 @@ def test_a_batch_with_nothing_of_ours_reads_nothing(hand):
     assert hand.store.calls == []
 
 
+def test_a_message_of_a_newer_version_is_kept_and_spoils_no_other(world, hand):
+    newer = Delivery('{"v": 2}', "newer", 1)
+    deliveries = [hand.delivery(), newer, hand.delivery()]
+    assert hand.run(deliveries) == [newer]
+    assert len(world.runs) == 2
+
+
 def test_a_batch_that_cannot_be_read_runs_nothing(world, hand):
     hand.store.always("get_many", is_down)
     with pytest.raises(Unavailable):

@@ -60,7 +60,7 @@ class ClosedRuns(StoredTasks):
         """
         entries = [
             self._supersede(move),
-            put(self._tables.task(**task_attributes(move.to)), STILL_FREE),
+            self._put_elsewhere(move.to),
             *self._leave_address(move),
             *self._keep_longer(move),
         ]
@@ -86,6 +86,11 @@ class ClosedRuns(StoredTasks):
             return {"Update": taking_back(table, run_id, outcome, move.token)}
         times = move.at, move.keep_until, move.given_up
         return {"Update": closing(table, run_id, outcome, *times, move.token)}
+
+    def _put_elsewhere(self, task: Task) -> Entry:
+        entry = put(self._tables.task(**task_attributes(task)), STILL_FREE)
+        entry["Put"]["Item"].update(task.carried)
+        return entry
 
     def _leave_address(self, move: Move) -> Sequence[Entry]:
         """One forwarding address, at the first place, rewritten by every move."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from minutero.domain.buckets import bucket_name, parse_bucket
-from minutero.domain.exchanged import Outgoing, QueueDepth, Sent
+from minutero.domain.exchanged import NewerMessage, Outgoing, QueueDepth, Sent
 from minutero.domain.task import Place, Pointer, read_sort_key
 from minutero.errors import Unavailable
 
@@ -150,13 +150,17 @@ def encode_message(pointer: Pointer, reason: str = "") -> str:
 def parse_message(body: str) -> tuple[Pointer, str]:
     """A message's body -> the pointer and, on the dead-letter queue, the reason.
 
-    Members of a newer version are passed over. Raises ValueError for what no version of this sent.
+    Members of a newer version are passed over. Raises NewerMessage for one that says it is to be read
+    otherwise, ValueError for what no version of this sent.
     """
     try:
         message = json.loads(body)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"not a message of this queue: {error}") from None
-    if not isinstance(message, dict) or message.get("v") != MESSAGE_VERSION:
+    version = message.get("v") if isinstance(message, dict) else None
+    if isinstance(version, int) and version > MESSAGE_VERSION:
+        raise NewerMessage(f"a message of version {version}, which this one cannot read")
+    if version != MESSAGE_VERSION:
         raise ValueError(f"not a message of this queue: {body[:200]!r}")
     bucket, sk, due = (message.get(name) for name in ("bucket", "sk", "due"))
     tenant, large, reason = (

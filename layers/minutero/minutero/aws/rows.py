@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from minutero.aws.tables import PAYLOAD_SK, DeadLetterItem, KeyItem, TaskItem
@@ -14,6 +15,9 @@ logger = logging.getLogger(__name__)
 
 DEFAULT_MAX_ATTEMPTS = 5
 """Of a task whose item does not say."""
+
+KNOWN = frozenset(TaskItem.get_attributes())
+"""Attributes of a task's item; what else there is, a newer version wrote."""
 
 
 def task_attributes(task: Task) -> dict[str, Any]:
@@ -96,7 +100,7 @@ def read_task(model: type[TaskItem], row: dict[str, dict[str, Any]]) -> Task:
     it dead: neither skipped nor in the way. Raises ValueError only when the sort key is no task's.
     """
     try:
-        return to_task(model.from_raw_data(row))
+        task = to_task(model.from_raw_data(row))
     except (TypeError, ValueError, AttributeError, KeyError) as error:
         place = Place(row["bucket"]["S"], row["sk"]["S"])
         task_id, run_no = read_sort_key(place.sk)
@@ -107,6 +111,8 @@ def read_task(model: type[TaskItem], row: dict[str, dict[str, Any]]) -> Task:
         # A tick may have made it dead, and listed it.
         state = State.DEAD if row.get("state") == {"S": str(State.DEAD)} else State.CLAIMED
         return Task(task_id, run_no, place, "", due, due, due // SECOND, state=state)
+    newer = {name: value for name, value in row.items() if name not in KNOWN}
+    return replace(task, carried=newer) if newer else task
 
 
 def _whole(number: float | None) -> int | None:

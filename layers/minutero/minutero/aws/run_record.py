@@ -112,13 +112,13 @@ def encode_outcome(outcome: Outcome) -> str:
 
 
 def decode_outcome(text: str) -> Outcome:
-    """Read what `encode_outcome` wrote."""
-    return Outcome.from_json(json.loads(text))
+    """Read what `encode_outcome` wrote, in whatever version."""
+    return Outcome.from_json(json.loads(text or "{}"))
 
 
 def to_run_record(item: Item) -> RunRecord:
-    """An item of the Runs table -> the record."""
-    finished = _text(item, "status") == COMPLETED
+    """An item of the Runs table -> the record. A status that is not ours is a newer version's for over."""
+    finished = _text(item, "status") != IN_PROGRESS
     return RunRecord(
         run_id=_text(item, "run_id"),
         attempts=_number(item, "attempts") or 0,

@@ -119,6 +119,10 @@ class Outgoing:
     reason: str = ""
 
 
+class NewerMessage(Exception):
+    """A message that a newer version has sent and only a newer one can read: it must be kept."""
+
+
 @dataclass(frozen=True, slots=True)
 class QueueDepth:
     """How many messages a queue holds, as SQS estimates: ready, held back by their delay, in hand."""

@@ -36,6 +36,8 @@ _STORED = {
     State.DEAD: Status.DEAD,
     # Only met between a move and the read that follows its address.
     State.MOVED: Status.SCHEDULED,
+    # Not over, as far as this version can tell.
+    State.UNKNOWN: Status.SCHEDULED,
 }
 
 

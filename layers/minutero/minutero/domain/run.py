@@ -14,7 +14,7 @@ ERROR_LIMIT = 500
 
 class Ending(StrEnum):
     """How a run ended. `cancelled` and `superseded` close a run that nobody runs; `discarded` is a dead one
-    that was taken off the list."""
+    that was taken off the list. `unknown` is what a newer version wrote: over, and never written here."""
 
     SUCCEEDED = "succeeded"
     SKIPPED = "skipped"
@@ -23,6 +23,15 @@ class Ending(StrEnum):
     CANCELLED = "cancelled"
     SUPERSEDED = "superseded"
     DISCARDED = "discarded"
+    UNKNOWN = "unknown"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "Ending":  # noqa: ARG003 - whatever it is, it is an ending
+        return cls.UNKNOWN
+
+
+TOLD_AS = {Ending.DISCARDED: Ending.DEAD}
+"""Endings that came later, and what a version that does not know them is to take them for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +44,23 @@ class Outcome:
     note: str = ""
 
     def to_json(self) -> dict[str, str]:
-        """The members that say something, as stored in the run record."""
-        members = {"result": self.result, "reason": self.reason, "note": self.note}
-        return {
-            "ending": str(self.ending),
-            **{name: value for name, value in members.items() if value},
+        """The members that say something, as stored in the run record: `ending`, which every version reads,
+        and `exactly` where a newer one can tell more."""
+        ending = TOLD_AS.get(self.ending, self.ending)
+        members = {
+            "exactly": "" if ending is self.ending else str(self.ending),
+            "result": self.result,
+            "reason": self.reason,
+            "note": self.note,
         }
+        return {"ending": str(ending), **{name: text for name, text in members.items() if text}}
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> "Outcome":
-        """Reads what `to_json` wrote; members of a newer version are passed over."""
+        """Reads what `to_json` wrote; members and endings of a newer version are passed over."""
+        exactly = Ending(stored.get("exactly", ""))
         return cls(
-            Ending(stored["ending"]),
+            Ending(stored.get("ending", "")) if exactly is Ending.UNKNOWN else exactly,
             stored.get("result"),
             stored.get("reason", ""),
             stored.get("note", ""),

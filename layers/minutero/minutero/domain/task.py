@@ -4,9 +4,11 @@ import base64
 import hashlib
 import re
 import secrets
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
+from typing import Any
 
 from minutero.domain.buckets import bucket_name
 from minutero.domain.instants import MINUTE, SECOND
@@ -18,13 +20,20 @@ _TASK_ID = re.compile(_VERSION + r"[A-Za-z0-9_-]{24}", re.ASCII)
 
 
 class State(StrEnum):
-    """What the task item itself says. What users see is derived, see `lifecycle.status_of`."""
+    """What the task item itself says. What users see is derived, see `lifecycle.status_of`.
+
+    `unknown` is what a newer version wrote; it is left alone, and never written here."""
 
     SCHEDULED = "scheduled"
     CLAIMED = "claimed"
     CANCELLED = "cancelled"
     MOVED = "moved"
     DEAD = "dead"
+    UNKNOWN = "unknown"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "State | None":
+        return cls.UNKNOWN if isinstance(value, str) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +122,8 @@ class Task:
     """One stored piece of work. Times in milliseconds; `keep_until` in seconds, as DynamoDB's TTL wants.
 
     `moved_to` is the forwarding address, at the first place of a task that lies elsewhere now.
-    `attempts_before` counts those of earlier runs of a task that its own worker moved.
+    `attempts_before` counts those of earlier runs of a task that its own worker moved. `carried` are the
+    attributes of a newer version, as they are stored: a move takes them along.
     """
 
     task_id: str
@@ -134,6 +144,7 @@ class Task:
     claimed_at: int | None = None
     moved_to: Place | None = None
     attempts_before: int = 0
+    carried: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def run_id(self) -> str:

@@ -7,7 +7,7 @@ from threading import Lock
 from minutero.domain.task import Place, Task
 from minutero.ports import Inbox, TaskStore
 from minutero.service.execute import Execute, Verdict
-from minutero.service.messages import Kept, Parse, pointer_in
+from minutero.service.messages import Kept, Parse, pointer_in, pointers_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,7 @@ class RunMessages:
 
     def read(self, bodies: Sequence[str]) -> Mapping[Place, Task]:
         """The tasks of all messages. Raises Unavailable: then the whole batch is kept."""
-        found = (pointer_in(body, self.parse) for body in bodies)
-        pointers = {pointer.place: pointer for pointer in found if pointer is not None}
+        pointers = {pointer.place: pointer for pointer in pointers_in(bodies, self.parse)}
         return self.store.get_many(list(pointers.values())) if pointers else {}
 
     def run(self, body: str, tasks: Mapping[Place, Task], deadline: int) -> Verdict | None:
