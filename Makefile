@@ -7,7 +7,7 @@ export SAM_CLI_TELEMETRY := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check audit simulate fuzz static format lint deploy down clean
+.PHONY: help setup run test check audit simulate fuzz sam-local static format lint deploy down clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -84,6 +84,9 @@ simulate: setup ## the fault simulation: SEEDS seeds from FROM on; the last line
 REQUESTS ?= 5000
 fuzz: setup ## REQUESTS requests to a local stack of its own, from the API's OpenAPI document; the last line is JSON
 	@$(VENV)/python -m tests.fuzz --requests $(REQUESTS)
+
+sam-local: setup ## call each function under `sam local`, in containers, and post a task to its API
+	@$(VENV)/python -m tests.sam_local
 
 static:
 	@$(VENV)/ruff format --check --quiet . || { echo "check: run 'make format'" >&2; exit 1; }

@@ -1,0 +1,62 @@
+"""`python -m tests.sam_local`: each function called under `sam local` with its events, then a task posted to
+the API there, which runs on the local stack."""
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from minutero_cli.errors import CommandError
+from minutero_cli.local import LocalStack
+from tests.sam_local import events
+from tests.sam_local.engine import EngineError
+from tests.sam_local.functions import FunctionError
+from tests.sam_local.stage import add_and_follow, functions, told_by_all
+
+WIDTH = 150
+say = partial(print, flush=True)
+
+
+def main() -> int:
+    """Exit code 0 when everything was shown; what was started is ended in any case."""
+    local = LocalStack()
+    ran_before = local.status() is not None
+    try:
+        with functions(local, step) as run:
+            say(f"\nThe functions run in {run.where}.\n")
+            with step("Calling each function"):
+                told = told_by_all(run)
+            for name, function in events.FUNCTIONS.items():
+                say(f"\nsam local invoke {function} --event events/{name}.json")
+                say(shortened(told[name].answer))
+            say("\nsam local start-api")
+            task = add_and_follow(run)
+            say(f"POST /tasks, and GET until it has run -> {shortened(task)}")
+    except (CommandError, EngineError, FunctionError) as error:
+        say(f"sam-local: {error}", file=sys.stderr)
+        return 1
+    finally:
+        if not ran_before:
+            local.down()
+    say("\nEnded what was started.")
+    return 0 if task["status"] == "succeeded" else 1
+
+
+def shortened(answer: Any) -> str:
+    text = json.dumps(answer)
+    return text if len(text) <= WIDTH else f"{text[:WIDTH]} ..."
+
+
+@contextmanager
+def step(text: str) -> Iterator[None]:
+    """A line a step when it is over: two may be on the way at a time."""
+    began = time.monotonic()
+    yield
+    say(f"{text}: {time.monotonic() - began:.1f} s", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
