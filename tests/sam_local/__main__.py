@@ -1,6 +1,7 @@
 """`python -m tests.sam_local`: each function called under `sam local` with its events, then a task posted to
 the API there, which runs on the local stack."""
 
+import argparse
 import json
 import sys
 import time
@@ -14,7 +15,7 @@ from minutero_cli.local import LocalStack
 from tests.sam_local import events
 from tests.sam_local.engine import EngineError
 from tests.sam_local.functions import FunctionError
-from tests.sam_local.stage import add_and_follow, functions, told_by_all
+from tests.sam_local.stage import add_and_follow, functions, prepare, told_by_all
 
 WIDTH = 150
 say = partial(print, flush=True)
@@ -22,6 +23,11 @@ say = partial(print, flush=True)
 
 def main() -> int:
     """Exit code 0 when everything was shown; what was started is ended in any case."""
+    parser = argparse.ArgumentParser(prog="python -m tests.sam_local")
+    parser.add_argument("--prepare", action="store_true", help="only make what is kept for later")
+    if parser.parse_args().prepare:
+        prepare(step)
+        return 0
     local = LocalStack()
     ran_before = local.status() is not None
     try:

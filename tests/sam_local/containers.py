@@ -54,7 +54,7 @@ def in_containers(
     written on the way.
     """
     with relay(*engine.bridge(), state.port) as endpoint:
-        template = folder / "template.yaml"
+        template = folder / "template.json"
         template.write_text(for_sam(built, state, endpoint))
         options = ["--template", str(template), "--invoke-image", image, "--skip-pull-image"]
         environment = _environment(engine, state, endpoint) | {"TMPDIR": str(folder)}
@@ -77,10 +77,8 @@ def _environment(engine: Engine, state: State, endpoint: str) -> dict[str, str]:
     """sam asks AWS for its account, and its own value of a variable goes before the template's: so it reaches
     the stack as its containers do."""
     environment = tool_environment() | state.environment
-    for name in (
-        *FOREIGN,
-        "PYTHONDONTWRITEBYTECODE",
-    ):  # sam compiles 1,000 modules if it may not keep them
+    # Not kept, what sam compiles is compiled at each call: 1,000 modules.
+    for name in (*FOREIGN, "PYTHONDONTWRITEBYTECODE"):
         environment.pop(name, None)
     return environment | {
         "AWS_ENDPOINT_URL": endpoint,

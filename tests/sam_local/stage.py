@@ -29,20 +29,18 @@ def functions(local: LocalStack, step: Step = silent) -> Iterator[Functions]:
 
     In containers where there is an engine or one can be started, else under the emulator.
     """
-    cache = project_root() / ".minutero" / "sam_local"
-    cache.mkdir(parents=True, exist_ok=True)
     with step("Building the functions"):
         built = build()
     with ExitStack() as opened:
         with ThreadPoolExecutor(1) as beside:
             coming = beside.submit(local.up)
-            client = images.runtime_client(cache, step)
-            found = _image(opened, client, built, cache, step)
+            found = _image(opened, built, step)
             state = coming.result()
         events.store_their_tasks(state)
-        folder = Path(opened.enter_context(TemporaryDirectory(dir=cache)))
+        folder = Path(opened.enter_context(TemporaryDirectory(dir=_cache())))
         if isinstance(found, str):
             where = f"the emulator of Lambda's runtime, since {found}"
+            client = images.runtime_client(_cache(), step)
             yield UnderEmulator(where, built, state, client, folder)
         else:
             engine, base, image = found
@@ -52,12 +50,23 @@ def functions(local: LocalStack, step: Step = silent) -> Iterator[Functions]:
             yield opened.enter_context(in_containers(where, engine, image, state, built, folder))
 
 
-def _image(
-    opened: ExitStack, client: Path, built: Path, cache: Path, step: Step
-) -> tuple[Engine, str, str] | str:
+def prepare(step: Step = silent) -> None:
+    """Make all that is kept for the next time, and need not be waited for then: build, engine and images."""
+    with ExitStack() as opened:
+        _image(opened, build(), step)
+
+
+def _cache() -> Path:
+    folder = project_root() / ".minutero" / "sam_local"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _image(opened: ExitStack, built: Path, step: Step) -> tuple[Engine, str, str] | str:
     """The engine, Lambda's image or the stand-in, and that with the layers; or why there is no engine."""
+    client = images.runtime_client(_cache(), step)
     try:
-        engine = opened.enter_context(container_engine(cache / "engine", step))
+        engine = opened.enter_context(container_engine(_cache() / "engine", step))
         base = images.lambda_image(engine, client, step)
     except NoEngine as why:
         return str(why)

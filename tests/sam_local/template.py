@@ -1,5 +1,6 @@
 """The built template for `sam local`, with what the local stack has made of it."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ def deployed(state: State, function: str) -> dict[str, Any]:
 
 
 def for_sam(built: Path, state: State, endpoint: str) -> str:
-    """The template in YAML; `endpoint` is where its functions find AWS.
+    """The template in JSON, which sam reads sooner than YAML; `endpoint` is where its functions find AWS.
 
     References are resolved: sam would make a table's name of its logical id, and finds no function behind the
     API where the function's name is not plain. A variable has to be in the template: sam passes no other on,
@@ -55,4 +56,4 @@ def for_sam(built: Path, state: State, endpoint: str) -> str:
             given["Timeout"] = max(COLD_START_SECONDS, found["Timeout"])
             variables = found["Environment"]["Variables"]
             given["Environment"] = {"Variables": variables | {"AWS_ENDPOINT_URL": endpoint}}
-    return yaml.safe_dump(made, sort_keys=False)
+    return json.dumps(made)
