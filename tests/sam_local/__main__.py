@@ -36,11 +36,9 @@ def main() -> int:
             with step("Calling each function"):
                 told = told_by_all(run)
             for name, function in events.FUNCTIONS.items():
-                say(f"\nsam local invoke {function} --event events/{name}.json")
-                say(shortened(told[name].answer))
-            say("\nsam local start-api")
+                say(f"{function} with events/{name}.json\n  {shortened(told[name].answer)}")
             task = add_and_follow(run)
-            say(f"POST /tasks, and GET until it has run -> {shortened(task)}")
+            say(f"The API with POST /tasks, and GET until it has run\n  {shortened(task)}")
     except (CommandError, EngineError, FunctionError) as error:
         say(f"sam-local: {error}", file=sys.stderr)
         return 1
