@@ -50,11 +50,11 @@ class Version:
 
     def _why_it_does_not_run(self) -> str:
         if self.name == "now":
-            return "tests/versions/driver.py does not run; its reason is above"
+            return "tests/versions/driver.py does not run; the captured stderr says why"
         with ZipFile(BEFORE) as frozen:
             pins = frozen.read("layers/dependencies/requirements.txt").decode()
         return (
-            "the frozen version does not run, its reason is above; docs/decisions/0011-two-versions-alive.md"
+            "the frozen version does not run, the captured stderr says why; docs/decisions/0011-two-versions-alive.md"
             f" says what to do. It was made for:\n{pins}"
         )
 

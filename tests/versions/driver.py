@@ -71,7 +71,6 @@ def work_job(payload: Any, run: Any) -> Any:
             "task_id": run.task_id,
             "attempt": run.attempt,
             "at": clock.now(),
-            "due": round(run.run_at.timestamp() * 1000),
             "did": to_do,
         }
     )

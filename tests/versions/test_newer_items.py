@@ -84,7 +84,7 @@ def test_a_run_that_a_newer_version_ended_is_over(now, deployment, write, how):
     deployment.dead_messages += bodies
     assert set(now.bury()) == {"not dead"}
     assert now.status(task) == status
-    (listed,) = now.call("listed", start="2026-11-29T20:00:00Z", end="2026-11-29T22:00:00Z")
+    (listed,) = now.call("listed", start="2026-11-29T20:21:00Z", end="2026-11-29T20:32:00Z")
     assert listed["status"] == status
     for change in ("cancel", "run_now", "redrive"):
         with pytest.raises(Refused, match=r"Conflict|Unavailable"):
@@ -175,7 +175,7 @@ def test_attributes_of_a_newer_version_are_in_nobodys_way(now, deployment, write
     now.work()
     assert now.bury() == ["listed"]
     assert now.call("dead") == [task]
-    (listed,) = now.call("listed", start="2026-11-29T20:00:00Z", end="2026-11-29T22:00:00Z")
+    (listed,) = now.call("listed", start="2026-11-29T20:21:00Z", end="2026-11-29T20:32:00Z")
     assert (listed["status"], len(listed["history"])) == ("dead", 1)
     assert now.add({"do": ["fail", "refuse"], "long": "x" * 5_000}, run_at=due, key="k") == task
 
@@ -211,5 +211,5 @@ def test_rows_of_a_newer_kind_hold_up_no_bucket(now, deployment, write):
     now.tick()
     cursor = deployment.row(deployment.environment["MINUTERO_CURSORS_TABLE"], {"shard": "00"})
     assert int(cursor["watermark"]["N"]) >= due - MINUTE
-    (listed,) = now.call("listed", start="2026-11-29T20:00:00Z", end="2026-11-29T22:00:00Z")
+    (listed,) = now.call("listed", start="2026-11-29T20:21:00Z", end="2026-11-29T20:32:00Z")
     assert listed["task_id"] == task

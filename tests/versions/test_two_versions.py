@@ -23,18 +23,18 @@ def test_each_process_has_the_version_it_should_have(halves):
         assert half.call("where").startswith(str(PACKAGES[name]))
 
 
-@pytest.mark.parametrize("payload", [SMALL, LARGE], ids=["small", "large"])
-def test_added_by_one_claimed_by_the_other_and_run_by_either(one, other, deployment, payload):
+def test_added_by_one_claimed_by_the_other_and_run_by_either(one, other, deployment):
     due = deployment.now + 10 * MINUTE
-    wanted = {"payload": payload, "run_at": due, "tenant": "acme", "expires_after_seconds": 600}
-    tasks = [one.add(**wanted), other.add(**wanted)]
+    wanted = {"run_at": due, "tenant": "acme", "expires_after_seconds": 600}
+    added = [(half, payload) for half in (one, other) for payload in (SMALL, LARGE)]
+    tasks = {half.add(payload, **wanted): payload for half, payload in added}
     deployment.now = due
-    assert other.tick()["claimed"] == 2
+    assert other.tick()["claimed"] == 4
     bodies = deployment.received()
-    assert one.work(bodies[:1]) + other.work(bodies[1:]) == ["ended", "ended"]
-    assert other.work(bodies) == one.work(bodies) == ["known", "known"]
+    assert one.work(bodies[::2]) + other.work(bodies[1::2]) == ["ended"] * 4
+    assert other.work(bodies) == one.work(bodies) == ["known"] * 4
     assert sorted(deployment.succeeded) == sorted(tasks)
-    for task in tasks:
+    for task, payload in tasks.items():
         assert one.read(task) == other.read(task)
         assert one.read(task)["payload"] == one.read(task)["result"] == payload
 
