@@ -54,8 +54,8 @@ class Version:
         with ZipFile(BEFORE) as frozen:
             pins = frozen.read("layers/dependencies/requirements.txt").decode()
         return (
-            "the frozen version does not run, the captured stderr says why; docs/decisions/0011-two-versions-alive.md"
-            f" says what to do. It was made for:\n{pins}"
+            "the frozen version does not run, the captured stderr says why; what to do is in"
+            f" docs/decisions/0011-two-versions-alive.md. It was made for:\n{pins}"
         )
 
 
