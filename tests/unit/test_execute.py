@@ -429,6 +429,34 @@ def test_a_run_overtaken_after_its_time_is_kept_and_writes_nothing(world, task, 
     assert world.deliver(task) is Verdict.KNOWN
 
 
+def held_up_after_its_start(world, ms, meanwhile=lambda: None):
+    """The next start takes effect, and the process goes on only so much later."""
+
+    def start(real, *args):
+        record = real(*args)
+        world.clock.advance(ms)
+        meanwhile()
+        return record
+
+    world.ledger.next("start", start)
+
+
+def test_an_attempt_held_up_until_another_has_ended_its_run_does_not_begin(world, task):
+    held_up_after_its_start(world, 91 * SECOND, lambda: world.deliver(task))
+    assert world.deliver(task) is Verdict.KEPT
+    assert [attempt for _, attempt, _ in world.runs] == [2]
+
+
+def test_an_attempt_held_up_until_its_time_is_over_fails_and_is_followed_by_another(world, task):
+    held_up_after_its_start(world, 60 * SECOND)
+    assert world.deliver(task) is Verdict.RESENT
+    assert world.runs == []
+    assert "its time was over" in world.record(task).failures[0].error
+    world.clock.advance(MINUTE)
+    world.work()
+    assert [attempt for _, attempt, _ in world.runs] == [2]
+
+
 @pytest.mark.parametrize("fault", [fails_all, refuses_all])
 def test_a_retry_that_cannot_be_sent_keeps_its_message(world, task, fault):
     world.job("echo", fails)

@@ -94,6 +94,10 @@ class Execute:
         """One attempt, inside the idempotent call. What is final is returned, a failure that may be tried
         again is raised."""
         now = self.clock.now()
+        if now >= deadline:
+            # It was held up since its start, and may be given up by now: another has the run then, and has
+            # perhaps ended it. If none has, this attempt fails and is followed by one with time.
+            raise TimeoutError("its time was over before it began")
         attempt += task.attempts_before
         if attempt > task.max_attempts:
             return Outcome(Ending.DEAD, reason=ATTEMPTS_SPENT)
