@@ -1,3 +1,5 @@
+from dataclasses import fields, replace
+
 import pytest
 from hypothesis import strategies as st
 from properties import given
@@ -5,7 +7,9 @@ from world import NOW, make_task
 
 from minutero.domain.instants import DAY, MINUTE, SECOND
 from minutero.domain.task import (
+    Place,
     State,
+    Task,
     delay_seconds,
     is_late_minute,
     is_near,
@@ -60,10 +64,21 @@ def test_a_pointer_carries_no_payload():
 
 
 def test_a_claim_changes_nothing_but_the_state():
-    task = make_task(payload="1")
-    claimed = task.claimed("abc", NOW + 1)
-    assert (claimed.state, claimed.claim_id, claimed.claimed_at) == (State.CLAIMED, "abc", NOW + 1)
-    assert (claimed.place, claimed.payload, claimed.run_at) == (task.place, "1", NOW)
+    task = make_task(
+        payload="1",
+        large=True,
+        tenant="acme",
+        key="k",
+        max_attempts=3,
+        expires_after_seconds=7,
+        moved_to=Place("elsewhere", "00#x#0001"),
+        attempts_before=2,
+    )
+    unset = {field.name for field in fields(Task) if getattr(task, field.name) == field.default}
+    claim = {"state": State.CLAIMED, "claim_id": "abc", "claimed_at": NOW + 1}
+
+    assert unset == set(claim), "give it a value here, and carry it over in `Task.claimed`"
+    assert task.claimed("abc", NOW + 1) == replace(task, **claim)
 
 
 def test_a_moved_task_is_scheduled_anew_under_its_next_run_number():

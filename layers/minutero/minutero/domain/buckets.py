@@ -22,12 +22,12 @@ def minutes(first: int, last: int) -> Iterator[int]:
 
 def bucket_name(ms: int, shard: int) -> str:
     """Partition key of the bucket of an instant: `2026-11-29T20:21Z#07`."""
-    return f"{_minute_text(ms // MINUTE)}#{shard:02d}"
+    return _bucket_of_minute(ms // MINUTE, shard)
 
 
 @lru_cache(4_096)
-def _minute_text(minute: int) -> str:
-    return f"{datetime.fromtimestamp(minute * MINUTE // SECOND, UTC):%Y-%m-%dT%H:%MZ}"
+def _bucket_of_minute(minute: int, shard: int) -> str:
+    return f"{datetime.fromtimestamp(minute * MINUTE // SECOND, UTC):%Y-%m-%dT%H:%MZ}#{shard:02d}"
 
 
 @lru_cache(4_096)

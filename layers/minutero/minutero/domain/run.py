@@ -67,13 +67,16 @@ class Outcome:
         )
 
 
+_ENCODER = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+
+
 def succeeded(result: Any) -> Outcome:
     """The outcome of a job that returned. What cannot be stored is dropped, with a note: the work is done,
     and running it again because its answer is too long would do it twice."""
     if result is None:
         return Outcome(Ending.SUCCEEDED)
     try:
-        text = json.dumps(result, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        text = _ENCODER.encode(result)
         size = len(text.encode())
     except (TypeError, ValueError, RecursionError) as error:
         return Outcome(Ending.SUCCEEDED, note=f"result dropped: {short(error)}")

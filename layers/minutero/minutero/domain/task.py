@@ -86,6 +86,7 @@ def read_task_id(task_id: str) -> tuple[int, int]:
     return int.from_bytes(packed[:5], "big") * SECOND, int.from_bytes(packed[5:7], "big")
 
 
+@lru_cache(4_096)
 def first_place(task_id: str) -> Place:
     """Where the task was put when it was created, and where its forwarding address is after a move."""
     return place_of(task_id, 0, read_task_id(task_id)[0])
@@ -179,8 +180,27 @@ class Task:
         )
 
     def claimed(self, claim_id: str, at: int) -> "Task":
-        """The same task as a claim leaves it."""
-        return replace(self, state=State.CLAIMED, claim_id=claim_id, claimed_at=at)
+        """The same task as a claim leaves it. Written out, since `replace` takes five times as long."""
+        return Task(
+            task_id=self.task_id,
+            run_no=self.run_no,
+            place=self.place,
+            job=self.job,
+            run_at=self.run_at,
+            created_at=self.created_at,
+            keep_until=self.keep_until,
+            payload=self.payload,
+            large=self.large,
+            state=State.CLAIMED,
+            tenant=self.tenant,
+            key=self.key,
+            max_attempts=self.max_attempts,
+            expires_after_seconds=self.expires_after_seconds,
+            claim_id=claim_id,
+            claimed_at=at,
+            moved_to=self.moved_to,
+            attempts_before=self.attempts_before,
+        )
 
 
 @dataclass(frozen=True, slots=True)

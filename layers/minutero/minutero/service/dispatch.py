@@ -161,7 +161,8 @@ class Visit:
                 served = _DIRTY
             if page.scheduled:
                 self._batch.claim_and_send(bucket, page.scheduled)
-            self._batch.bury_unreadable(bucket, page.unreadable)
+            if page.unreadable:
+                self._batch.bury_unreadable(bucket, page.unreadable)
             for claim in abandoned:
                 self._batch.rescue(claim)
             if page.next is None:

@@ -53,8 +53,8 @@ class MemoryTaskStore:
         return item if isinstance(item, Task) else None
 
     def get_many(self, pointers: Sequence[Pointer]) -> dict[Place, Task]:
-        found = ((pointer.place, self.get(pointer.place)) for pointer in pointers)
-        return {place: task for place, task in found if task is not None}
+        places = [pointer.place for pointer in pointers]
+        return {place: task for place in places if (task := self.get(place)) is not None}
 
     def mark_sent(self, place: Place, claim_id: str, at: int) -> bool:
         return self._claim_one(place, claim_id, at, _is_scheduled) is Claim.WON
@@ -228,12 +228,13 @@ class MemoryTaskStore:
 
     def _read_page(self, bucket: str, after: str | None, wanted: Callable[[Task], bool]) -> Page:
         items, following = self._items(bucket, after)
-        return Page(
-            [item.pointer for item in items if isinstance(item, Task) and wanted(item)],
-            [item for item in items if isinstance(item, OpenClaim)],
-            [],
-            following,
-        )
+        tasks, claims = list[Pointer](), list[OpenClaim]()
+        for item in items:
+            if isinstance(item, OpenClaim):
+                claims.append(item)
+            elif wanted(item):
+                tasks.append(item.pointer)
+        return Page(tasks, claims, [], following)
 
     def _items(self, bucket: str, after: str | None) -> tuple[list[Task | OpenClaim], str | None]:
         order = self._order.get(bucket, [])
