@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
+from zlib import crc32
 
-from minutero.domain.exchanged import Claim, Sent
 from minutero.errors import Unavailable
 from tests.simulation.kernel import Kernel, Killed
 
@@ -12,7 +12,8 @@ from tests.simulation.kernel import Kernel, Killed
 @dataclass
 class Rates:
     """Chances of each fault: of a call, before as after its effect; `part` of one statement or entry in a
-    batch; `slow` and `stuck` of long pauses. `brownout`: from and until, almost every part fails."""
+    batch; `slow` and `stuck` of long pauses. `brownout`: from and until, almost every part fails.
+    `page_takes`: milliseconds that each page of a bucket takes, whatever else is slow."""
 
     crash: float = 0.003
     throttled: float = 0.006
@@ -21,6 +22,7 @@ class Rates:
     stuck: float = 0.002
     part: float = 0.02
     brownout: tuple[int, int] = (0, 0)
+    page_takes: int = 0
 
     def times(self, factor: float) -> "Rates":
         """Worse, or better, weather."""
@@ -36,8 +38,14 @@ class Rates:
     def total(self) -> float:
         return self.crash + self.throttled + self.answer_lost
 
-    def part_lost(self, now: int) -> float:
-        return 0.9 if self.brownout[0] <= now < self.brownout[1] else self.part
+    def parts(self, kernel: Kernel) -> tuple[float, float]:
+        """Of one part of a batch: drawn below the first it is not done, from the second on it is done and its
+        answer is lost."""
+        process = kernel.current
+        if process is None or not process.faulty:
+            return 0.0, 1.0
+        browned_out = self.brownout[0] <= kernel.now < self.brownout[1]
+        return 0.9 if browned_out else self.part, 1 - self.part
 
 
 ANSWER_TAKES_TIME = 0.1
@@ -58,9 +66,6 @@ class Faulty:
         call = _call(
             getattr(self._target, method), f"{self._name}.{method}", self._kernel, self._rates
         )
-        spoil = _SPOILED.get(method)
-        if spoil is not None:
-            call = _spoiled(call, spoil, self._kernel, self._rates)
         setattr(self, method, call)
         return call
 
@@ -68,12 +73,12 @@ class Faulty:
 def _call(
     effect: Callable[..., Any], name: str, kernel: Kernel, rates: Rates
 ) -> Callable[..., Any]:
-    chance = kernel.random.random
+    chance = kernel.chance
     quiet = 1 - 2 * rates.total()
     noted = name.encode()
 
     slow = rates.slow
-    pause, note = kernel.pause, kernel.note
+    pause = kernel.pause
 
     def call(*args: Any, **kwargs: Any) -> Any:
         process = kernel.current
@@ -85,7 +90,7 @@ def _call(
         luck = chance()
         if luck > quiet and process.faulty:
             return _unlucky(luck - quiet, effect, name, kernel, rates, args, kwargs)
-        note(noted)
+        kernel.digest = crc32(noted, kernel.digest ^ kernel.now)
         answer = effect(*args, **kwargs)
         # The pause before the next call's effect lets the others in just as well; this one lets time pass
         # between the effect and what the caller's clock says then.
@@ -110,7 +115,7 @@ def _unlucky(
     if happens:
         kernel.note(name.encode())
         effect(*args, **kwargs)
-        kernel.pause(_latency(kernel.random.random(), rates))
+        kernel.pause(_latency(kernel.chance(), rates))
     if luck < rates.crash:
         kernel.note(b"crashed")
         raise Killed
@@ -125,32 +130,3 @@ def _latency(luck: float, rates: Rates) -> int:
     if luck < rates.slow:
         return 20 + round(luck / rates.slow * 3_000)
     return 1 + round(luck * 10)
-
-
-def _spoiled(
-    call: Callable[..., Any],
-    spoil: Callable[[Any, Kernel, Rates], Any],
-    kernel: Kernel,
-    rates: Rates,
-) -> Callable[..., Any]:
-    def spoiled(*args: Any, **kwargs: Any) -> Any:
-        process = kernel.current
-        answer = call(*args, **kwargs)
-        return spoil(answer, kernel, rates) if process is not None and process.faulty else answer
-
-    return spoiled
-
-
-def _claims(answer: list[Claim], kernel: Kernel, rates: Rates) -> list[Claim]:
-    chance = kernel.random.random
-    return [Claim.UNKNOWN if chance() < rates.part else one for one in answer]
-
-
-def _entries(answer: list[Sent], kernel: Kernel, rates: Rates) -> list[Sent]:
-    chance = kernel.random.random
-    return [Sent.FAILED if chance() < rates.part else one for one in answer]
-
-
-_SPOILED: dict[str, Callable[[Any, Kernel, Rates], Any]] = {"claim": _claims, "send": _entries}
-"""Answers that tell what became of each part. Here a part's answer gets lost after its effect; that a part
-fails before it is in `Lossy`."""

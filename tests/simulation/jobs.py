@@ -39,8 +39,7 @@ def _job(kind: str, world: "World") -> Any:
     behaves = _BEHAVIOURS[kind]
 
     def body(_payload: Any, run: Run) -> Any:
-        process = kernel.current
-        world.watch.body_started(run.task_id, process.now() if process else kernel.now)
+        world.watch.body_started(run.task_id, kernel.own_now())
         kernel.note(run.task_id.encode())
         return behaves(world, run)
 
@@ -55,7 +54,7 @@ def _slow(world: "World", run: Run) -> str:
     # Far over the time-out at first; a later attempt is fast enough.
     most = 6 * world.timing.worker_timeout if run.attempt == 1 else 5_000
     for _ in range(3):
-        world.kernel.pause(world.kernel.random.randint(0, most // 3))
+        world.kernel.pause(world.kernel.between(0, most // 3))
     return "done slowly"
 
 
@@ -95,9 +94,9 @@ def _killer(world: "World", run: Run) -> str:
 def _stubborn(world: "World", run: Run) -> str:
     """Its first attempt lives on while others overtake it; its second dies."""
     if run.attempt == 1:
-        world.kernel.pause(world.kernel.random.randint(45_000, 120_000))
+        world.kernel.pause(world.kernel.between(45_000, 120_000))
     if run.attempt == 2:
-        world.kernel.pause(world.kernel.random.randint(0, 8_000))
+        world.kernel.pause(world.kernel.between(0, 8_000))
         raise Killed
     return "done by its third attempt"
 

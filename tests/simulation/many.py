@@ -9,6 +9,7 @@ from multiprocessing import get_context
 from zlib import crc32
 
 from tests.simulation.run import Result, run_seed
+from tests.simulation.thaw import thaw
 
 AS_LOST = {"lost", "watermark", "behind", "dead"}
 AS_DOUBLED = {"doubled", "cancelled", "fence", "keys"}
@@ -21,7 +22,7 @@ def run_seeds(seeds: Iterable[int], processes: int) -> Iterator[Result]:
         yield from map(_quietly, seeds)
         return
     # Spawned, not forked: whoever calls may have threads.
-    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+    with ProcessPoolExecutor(processes, get_context("spawn"), thaw) as pool:
         yield from pool.map(_quietly, seeds, chunksize=CHUNK)
 
 

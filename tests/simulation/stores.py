@@ -1,11 +1,12 @@
 """The in-memory stores as the simulation uses them: they tell the watch each effect, and lose parts of
 batches before their effect. A queue that delivers, late, twice, or never acknowledges for one."""
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from minutero.domain.buckets import parse_bucket
-from minutero.domain.exchanged import Claim, Move, Outgoing, Sent
+from minutero.domain.exchanged import Claim, Move, Outgoing, Page, Sent
 from minutero.domain.instants import MINUTE, SECOND
 from minutero.domain.run import Outcome, RunRecord
 from minutero.domain.task import KeyRecord, Place, Task
@@ -29,7 +30,7 @@ class WatchedLedger(MemoryRunLedger):
     def finish(self, run_id: str, owner: str, outcome: Outcome, now: int) -> bool:
         before = self.records.get(run_id)
         done = super().finish(run_id, owner, outcome, now)
-        if done and self.records[run_id] != before:
+        if done and self.records[run_id] is not before:
             self.watch.run_ended(run_id, owner, outcome.ending)
         return done
 
@@ -70,11 +71,29 @@ class WatchedTasks(MemoryTaskStore):
         self._cursors = cursors
         self._kernel = kernel
         self._rates = rates
+        if rates.page_takes:
+            self.page = self._slow_page
+
+    def _slow_page(self, bucket: str, after: str | None = None) -> Page:
+        self._kernel.pause(self._rates.page_takes)
+        return super().page(bucket, after)
 
     def put(self, task: Task) -> None:
         if self.get(task.place) is None:
             self._watch.task_put(task, self._watermark(task))
         super().put(task)
+
+    def put_many(self, tasks: Sequence[Task]) -> list[bool]:
+        chance = self._kernel.chance
+        not_done, unheard = self._rates.parts(self._kernel)
+        answers = []
+        for task in tasks:
+            luck = chance()
+            if luck >= not_done:
+                self._watch.task_put(task, self._watermark(task))
+                super().put_many([task])
+            answers.append(not_done <= luck < unheard)
+        return answers
 
     def put_keyed(self, task: Task, key: KeyRecord, now: int) -> KeyRecord | None:
         holder = super().put_keyed(task, key, now)
@@ -90,20 +109,14 @@ class WatchedTasks(MemoryTaskStore):
     def claim(
         self, places: Sequence[Place], claim_id: str, at: int, taken_from: str | None = None
     ) -> list[Claim]:
-        if not self._is_faulty():
-            return super().claim(places, claim_id, at, taken_from)
-        chance = self._kernel.random.random
-        lossy = self._rates.part_lost(self._kernel.now)
-        return [
-            Claim.UNKNOWN
-            if chance() < lossy
-            else super(WatchedTasks, self).claim([place], claim_id, at, taken_from)[0]
-            for place in places
-        ]
-
-    def _is_faulty(self) -> bool:
-        process = self._kernel.current
-        return process is not None and process.faulty
+        claim, chance = super().claim, self._kernel.chance
+        not_done, unheard = self._rates.parts(self._kernel)
+        answers = []
+        for place in places:
+            luck = chance()
+            told = claim([place], claim_id, at, taken_from) if luck >= not_done else None
+            answers.append(told[0] if told and luck < unheard else Claim.UNKNOWN)
+        return answers
 
     def _watermark(self, task: Task) -> int | None:
         cursor = self._cursors.get(parse_bucket(task.place.bucket)[1])
@@ -128,7 +141,7 @@ class WatchedCursors(MemoryCursorStore):
         return done
 
 
-POLL = 200
+POLL = 300
 """Milliseconds a poll waits for more of what is visible."""
 
 
@@ -158,26 +171,24 @@ class SimQueue:
         self.deliver_dead: Callable[[Message], None] = lambda _message: None
         self.waiting: set[Message] = set()
         self._ready: list[Message] = []
+        self._in_hand: deque[tuple[int, Message]] = deque()
 
     def send(self, messages: Sequence[Outgoing]) -> list[Sent]:
         if len(messages) > 10:
             raise ValueError("SQS takes 10 messages a request")
-        process = self._kernel.current
-        chance = self._kernel.random.random
-        faulty = process is not None and process.faulty
-        lossy = self._rates.part_lost(self._kernel.now) if faulty else 0.0
+        chance = self._kernel.chance
+        not_done, unheard = self._rates.parts(self._kernel)
         answers = []
         for message in messages:
-            if chance() < lossy:
-                answers.append(Sent.FAILED)
-                continue
-            answers.append(Sent.SENT)
-            self._arrive(Message(message, self._kernel.now), message.delay * SECOND)
+            luck = chance()
+            if luck >= not_done:
+                self._arrive(Message(message, self._kernel.now), message.delay * SECOND)
+            answers.append(Sent.SENT if not_done <= luck < unheard else Sent.FAILED)
         return answers
 
     def _arrive(self, message: Message, delay: int) -> None:
         self.waiting.add(message)
-        chance = self._kernel.random.random
+        chance = self._kernel.chance
         luck = chance()
         late = luck * 60_000_000 if luck < 0.005 else luck * 300
         self._visible_in(delay + int(late), message)
@@ -189,7 +200,7 @@ class SimQueue:
 
     def _visible(self, message: Message) -> None:
         # SQS may deliver even what was deleted.
-        if message.gone and self._kernel.random.random() > 0.02:
+        if message.gone and self._kernel.chance() > 0.02:
             return
         self._ready.append(message)
         if len(self._ready) == 1:
@@ -206,10 +217,24 @@ class SimQueue:
                 self.acknowledge(message)
                 self.send_dead(message.outgoing)
             else:
-                self._visible_in(self._visibility, message)
                 living.append(message)
         if living:
+            self._hand_out(living)
             self.deliver(living)
+
+    def _hand_out(self, messages: list[Message]) -> None:
+        # In order of their time-outs, so that one event at a time does for all.
+        until = self._kernel.now + self._visibility
+        if not self._in_hand:
+            self._kernel.at(until, self._take_back)
+        self._in_hand.extend((until, message) for message in messages)
+
+    def _take_back(self) -> None:
+        in_hand = self._in_hand
+        while in_hand and in_hand[0][0] <= self._kernel.now:
+            self._visible(in_hand.popleft()[1])
+        if in_hand:
+            self._kernel.at(in_hand[0][0], self._take_back)
 
     def oldest(self, now: int) -> int:
         """When the oldest message was sent; now, when there is none."""

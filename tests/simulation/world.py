@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from minutero.domain.exchanged import Growth
-from minutero.domain.instants import HOUR, MINUTE, SECOND
+from minutero.domain.buckets import minute_of
+from minutero.domain.exchanged import Cursor, Growth
+from minutero.domain.instants import MINUTE, SECOND
 from minutero.domain.lifecycle import Status
-from minutero.domain.task import State, Task
+from minutero.domain.task import OpenClaim, State, Task
 from minutero.domain.timing import Timing
 from minutero.errors import MinuteroError, Unavailable
 from minutero.ports import Clock
@@ -28,6 +29,8 @@ from tests.simulation.watch import Violation, Watch
 START = 1_800_000_000_000
 TIMING = Timing(worker_timeout=10 * SECOND)
 VISIBILITY = 6 * TIMING.worker_timeout
+AFTERWARDS = 12 * MINUTE
+"""From the end of the last task to the last look: longer than buckets take to be settled and audited."""
 FINAL = frozenset(Status) - {
     Status.SCHEDULED,
     Status.CLAIMED,
@@ -62,6 +65,7 @@ class World:
         self.kernel = kernel
         self.weather = weather
         self.timing = TIMING
+        self._clock = _CurrentClock(kernel)
         self._ports: dict[str, Faulty] = {}
         self.watch = Watch(kernel, true_clocks=weather.true_clocks)
         self.ledger = WatchedLedger(self.watch)
@@ -74,7 +78,7 @@ class World:
         self.settings = MemorySettingsStore()
         self.jobs = registry_of(self)
         self.settings.announce_jobs(self.jobs.names())
-        self.settings.grow(Growth(weather.shards, kernel.now - 10 * MINUTE))
+        self.settings.grow(Growth(weather.shards, kernel.now - 5 * MINUTE))
         self.wanted_shards = weather.shards
         self.quiet = False
         self._execute = self._worker()
@@ -90,21 +94,21 @@ class World:
 
     def clock(self) -> Clock:
         """The clock of whichever process is running."""
-        return _CurrentClock(self.kernel)
+        return self._clock
 
     def skew(self, most: int) -> int:
         """A process's clock error: none in a seed with true clocks."""
         if self.weather.true_clocks:
             return 0
-        return self.kernel.random.randint(-most, most)
+        return self.kernel.between(-most, most)
 
     def spawn(self, body: Callable[[], None], lives: int, skew: int) -> Process:
         """A process; in quiet times nothing goes wrong with it."""
-        return self.kernel.spawn(body, skew=skew, lives=lives, faulty=not self.quiet)
+        return self.kernel.spawn(body, skew, lives, faulty=not self.quiet)
 
     def overtime(self) -> int:
         """How much longer than its time-out a worker lives, once in a while."""
-        chance = self.kernel.random.random
+        chance = self.kernel.chance
         return int(120_000 * chance()) if chance() < self.weather.zombies else 0
 
     # --- the tick
@@ -140,7 +144,7 @@ class World:
     # --- the worker
 
     def _deliver(self, messages: list[Message]) -> None:
-        size = self.kernel.random.randint(1, 10)
+        size = self.kernel.between(1, 10)
         for start in range(0, len(messages), size):
             batch = messages[start : start + size]
             acknowledged: list[Message] = []
@@ -165,7 +169,7 @@ class World:
             self.jobs,
             self.clock(),
             self.timing,
-            self.kernel.random.random,
+            self.kernel.chance,
         )
 
     def _work(self, batch: list[Message], acknowledged: list[Message]) -> None:
@@ -247,9 +251,18 @@ class World:
             and item.task_id not in self.watch.ended
         ]
 
+    def needs_a_tick(self) -> bool:
+        """There is something for a tick to do, or will be before the next."""
+        reach = self.kernel.now + self.timing.look_ahead + 2 * MINUTE
+        return any(
+            isinstance(item, OpenClaim) or (item.state is State.SCHEDULED and item.run_at < reach)
+            for bucket in self.tasks.buckets.values()
+            for item in bucket.values()
+        )
+
     def check_end(self) -> None:
-        """Every task is final and found by its id; the audit finds nothing to repair; the dead are
-        listed."""
+        """Every task is final and found by its id, and the dead are listed. A last tick settles all buckets;
+        the audit finds nothing to repair in them."""
         if lost := self.pending():
             raise Violation("lost", f"{len(lost)} tasks, the first {lost[0]}")
         reads = ReadTask(self.tasks, self.ledger, self.clock())
@@ -266,8 +279,19 @@ class World:
                 raise Violation("cancelled", f"{task_id} was cancelled and reads as {view.status}")
             if view.status is Status.DEAD and view.task.run_id not in self.tasks.letters:
                 raise Violation("lost", f"{task_id} is dead and not listed")
-        self.kernel.now += HOUR
+        self.kernel.now += AFTERWARDS
+        self._tick("the last but one")
+        if self._behind():
+            # It found work, and what is served is settled by the next at the latest.
+            self._tick("the last")
+        if behind := self._behind():
+            raise Violation("stuck", f"nothing is left to do, and the watermark stays: {behind}")
         self._audit()
+
+    def _behind(self) -> list[Cursor]:
+        settled = minute_of(self.kernel.now - self.timing.settle_grace) - MINUTE
+        cursors = self.cursors.cursors.values()
+        return [cursor for cursor in cursors if cursor.watermark < settled]
 
 
 class _CurrentClock:
@@ -275,10 +299,7 @@ class _CurrentClock:
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
-
-    def now(self) -> int:
-        process = self._kernel.current
-        return self._kernel.now + (process.skew if process is not None else 0)
+        self.now = kernel.own_now
 
     def sleep(self, ms: int) -> None:
         self._kernel.pause(ms)
