@@ -17,13 +17,20 @@ AREAS = json.loads((ROOT / "tests/cases/field_reports.json").read_text("utf-8"))
 COMPLETE = {
     "api",
     "cancel",
+    "deploy",
+    "dlq",
     "dynamodb",
+    "iam",
     "idempotency",
     "iso-8601",
     "json",
     "limits",
+    "logs",
+    "moto",
     "pynamodb",
     "reschedule",
+    "sqs-lambda",
+    "tick",
 }
 OF_SCHEDULES = {"B171", "B172", "B173"}
 """Of an area that is complete but for them."""
