@@ -24,6 +24,8 @@ def tool_environment() -> dict[str, str]:
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         "SAM_CLI_TELEMETRY": "0",
+        # Seconds between two looks at a deployment; five if left out.
+        "SAM_CLI_POLL_DELAY": "0.2",
         "AWS_DEFAULT_REGION": "us-east-1",
     }
 
