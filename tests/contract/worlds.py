@@ -1,6 +1,7 @@
 """What the contract tests share: a deployment behind the ports, on AWS's API or in memory."""
 
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -92,12 +93,14 @@ def create_tables(dynamodb: Any, suffix: str, schema: dict[str, dict[str, Any]])
     """Create the tables of a deployment."""
     names = TableNames(**{table: f"{table}-{suffix}" for table in TABLES})
     for table, properties in schema.items():
-        dynamodb.create_table(
-            TableName=getattr(names, table),
-            BillingMode=properties["BillingMode"],
-            KeySchema=properties["KeySchema"],
-            AttributeDefinitions=properties["AttributeDefinitions"],
-        )
+        # Under a name of its own a table that is there already was made by a request whose answer came late.
+        with suppress(dynamodb.exceptions.ResourceInUseException):
+            dynamodb.create_table(
+                TableName=getattr(names, table),
+                BillingMode=properties["BillingMode"],
+                KeySchema=properties["KeySchema"],
+                AttributeDefinitions=properties["AttributeDefinitions"],
+            )
     return names
 
 

@@ -40,7 +40,7 @@ def test_sam_finds_the_template_valid(root):
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=300,
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -54,7 +54,7 @@ def findings(root, template, path):
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=300,
     )
     assert not done.stderr
     found = [f"{one['Rule']['Id']} {one['Message']}" for one in json.loads(done.stdout)]
