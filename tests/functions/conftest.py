@@ -51,7 +51,7 @@ def template():
     return yaml.load((ROOT / "template.yaml").read_text(), TemplateLoader)  # a SafeLoader
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def cloud(template):
     """The template's tables and two queues, and the variables that name them."""
     with pytest.MonkeyPatch.context() as patch, mock_aws():

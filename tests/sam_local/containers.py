@@ -17,6 +17,9 @@ from tests.sam_local.functions import PATIENCE_SECONDS, Told, ask, process, told
 from tests.sam_local.relay import relay
 from tests.sam_local.template import for_sam
 
+TOLD = ("MINUTERO_", "POWERTOOLS_")
+"""How the names of the variables begin that the template gives the functions."""
+
 
 @dataclass(frozen=True)
 class InContainers:
@@ -75,8 +78,9 @@ def _sam(command: str) -> list[str]:
 
 def _environment(engine: Engine, state: State, endpoint: str) -> dict[str, str]:
     """sam asks AWS for its account, and its own value of a variable goes before the template's: so it reaches
-    the stack as its containers do."""
-    environment = tool_environment() | state.environment
+    the stack as its containers do, and has no value of its own for what else they are told."""
+    ours = {name: value for name, value in tool_environment().items() if not name.startswith(TOLD)}
+    environment = ours | state.environment
     # Not kept, what sam compiles is compiled at each call: 1,000 modules.
     for name in (*FOREIGN, "PYTHONDONTWRITEBYTECODE"):
         environment.pop(name, None)
