@@ -1,7 +1,8 @@
 """The functions in containers, by `sam local`."""
 
+import json
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +16,7 @@ from minutero_cli.local.state import HOST, State
 from tests.sam_local.engine import Engine
 from tests.sam_local.functions import PATIENCE_SECONDS, Told, ask, process, told_by, wait_for
 from tests.sam_local.relay import relay
-from tests.sam_local.template import for_sam
-
-TOLD = ("MINUTERO_", "POWERTOOLS_")
-"""How the names of the variables begin that the template gives the functions."""
+from tests.sam_local.template import for_sam, variables
 
 
 @dataclass(frozen=True)
@@ -57,10 +55,12 @@ def in_containers(
     written on the way.
     """
     with relay(*engine.bridge(), state.port) as endpoint:
-        template = folder / "template.json"
-        template.write_text(for_sam(built, state, endpoint))
+        made = for_sam(built, state, endpoint)
+        template = folder / "template.json"  # sam reads JSON sooner than YAML
+        template.write_text(json.dumps(made))
         options = ["--template", str(template), "--invoke-image", image, "--skip-pull-image"]
-        environment = _environment(engine, state, endpoint) | {"TMPDIR": str(folder)}
+        environment = sam_environment(engine, state, endpoint, variables(made))
+        environment["TMPDIR"] = str(folder)
         port, log = free_port(), folder / "start-api.log"
         serve = [*_sam("start-api"), *options, "--port", str(port), "--warm-containers", "LAZY"]
         try:
@@ -76,15 +76,21 @@ def _sam(command: str) -> list[str]:
     return [str(tool("sam")), "local", command]
 
 
-def _environment(engine: Engine, state: State, endpoint: str) -> dict[str, str]:
-    """sam asks AWS for its account, and its own value of a variable goes before the template's: so it reaches
-    the stack as its containers do, and has no value of its own for what else they are told."""
-    ours = {name: value for name, value in tool_environment().items() if not name.startswith(TOLD)}
-    environment = ours | state.environment
+def sam_environment(
+    engine: Engine, state: State, endpoint: str, told: Iterable[str]
+) -> dict[str, str]:
+    """What sam runs in: it asks AWS for its account, and reaches the stack as its containers do.
+
+    `told` names the variables that the template gives the functions: sam's own value of one would go before
+    the template's (https://github.com/aws/aws-sam-cli/issues/7317).
+    """
+    environment = tool_environment()
     # Not kept, what sam compiles is compiled at each call: 1,000 modules.
-    for name in (*FOREIGN, "PYTHONDONTWRITEBYTECODE"):
+    for name in (*FOREIGN, "PYTHONDONTWRITEBYTECODE", *told):
         environment.pop(name, None)
-    return environment | {
+    return {
+        **environment,
+        **state.environment,
         "AWS_ENDPOINT_URL": endpoint,
         "DOCKER_HOST": engine.host,
         "NO_PROXY": "*",

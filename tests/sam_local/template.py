@@ -1,6 +1,5 @@
 """The built template for `sam local`, with what the local stack has made of it."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +31,14 @@ def deployed(state: State, function: str) -> dict[str, Any]:
     return found
 
 
-def for_sam(built: Path, state: State, endpoint: str) -> str:
-    """The template in JSON, which sam reads sooner than YAML; `endpoint` is where its functions find AWS.
+def variables(template: dict[str, Any]) -> set[str]:
+    """Names of all variables that a template gives its functions."""
+    given = (resource.get("Properties", {}) for resource in template["Resources"].values())
+    return {name for one in given for name in one.get("Environment", {}).get("Variables", {})}
+
+
+def for_sam(built: Path, state: State, endpoint: str) -> dict[str, Any]:
+    """The template for sam; `endpoint` is where its functions find AWS.
 
     References are resolved: sam would make a table's name of its logical id, and finds no function behind the
     API where the function's name is not plain. A variable has to be in the template: sam passes no other on,
@@ -54,6 +59,6 @@ def for_sam(built: Path, state: State, endpoint: str) -> str:
             given["CodeUri"] = str(built / given["CodeUri"])
             given["FunctionName"] = found["FunctionName"]
             given["Timeout"] = max(COLD_START_SECONDS, found["Timeout"])
-            variables = found["Environment"]["Variables"]
-            given["Environment"] = {"Variables": variables | {"AWS_ENDPOINT_URL": endpoint}}
-    return json.dumps(made)
+            told = found["Environment"]["Variables"] | {"AWS_ENDPOINT_URL": endpoint}
+            given["Environment"] = {"Variables": told}
+    return made
