@@ -5,6 +5,8 @@ VENV := .venv/bin
 # Whoever installs the tools has not agreed to be counted.
 export SAM_CLI_TELEMETRY := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# What Python compiles is kept, or each call of sam compiles its 1,000 modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test check audit simulate fuzz sam-local static format lint deploy down clean
@@ -13,8 +15,9 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 ## Environments ------------------------------------------------------------------------------------
-# Three, since the SAM command, MiniStack and the project pin versions apart from each other. Each is
-# made anew when its requirements file changes; the stamp is written last, so a broken one is not kept.
+# Three, since the SAM command, MiniStack and the project pin versions apart from each other, and pip's: an
+# old pip looks at each version that there ever was, for minutes. Each is made anew when its requirements
+# file changes; the stamp is written last, so a broken one is not kept.
 
 setup: ## make .venv, .venv-sam and .venv-ministack with everything pinned
 	@$(MAKE) -s --no-print-directory -j3 .venv/stamp-project .venv-sam/stamp .venv-ministack/stamp
@@ -29,13 +32,19 @@ endef
 define environment
 	@echo "setup: $(1) from $(2) ..."
 	@rm -rf $(1)
-	@$(PYTHON) -m venv $(1)
-	@$(1)/bin/python -m pip install -qq --no-deps --no-compile -r $(2)
+	@$(PYTHON) -m venv --without-pip $(1)
+	@.venv-pip/bin/python -m pip --python $(1)/bin/python install -qq --no-deps --no-compile -r $(2)
 	@echo "setup: $(1) is ready"
 endef
 
-.venv/stamp: requirements/dev.txt
+.venv-pip/stamp: requirements/pip.txt
 	$(checked_python)
+	@rm -rf .venv-pip
+	@$(PYTHON) -m venv .venv-pip
+	@.venv-pip/bin/python -m pip install -qq --no-deps -r requirements/pip.txt
+	@touch $@
+
+.venv/stamp: requirements/dev.txt | .venv-pip/stamp
 	$(call environment,.venv,requirements/dev.txt)
 	@touch $@
 
@@ -43,18 +52,15 @@ endef
 	@$(VENV)/python -m pip install -qq --no-deps --no-build-isolation -e .
 	@touch $@
 
-.venv-sam/stamp: requirements/sam.txt
-	$(checked_python)
+.venv-sam/stamp: requirements/sam.txt | .venv-pip/stamp
 	$(call environment,.venv-sam,requirements/sam.txt)
 	@touch $@
 
-.venv-ministack/stamp: requirements/ministack.txt
-	$(checked_python)
+.venv-ministack/stamp: requirements/ministack.txt | .venv-pip/stamp
 	$(call environment,.venv-ministack,requirements/ministack.txt)
 	@touch $@
 
-.venv-audit/stamp: requirements/audit.txt
-	$(checked_python)
+.venv-audit/stamp: requirements/audit.txt | .venv-pip/stamp
 	$(call environment,.venv-audit,requirements/audit.txt)
 	@touch $@
 
@@ -108,4 +114,4 @@ deploy: setup ## build and deploy to your AWS account, as samconfig.toml says (E
 
 clean: ## stop the local stack; remove the environments and everything built
 	@[ ! -x $(VENV)/minutero ] || $(VENV)/minutero local down
-	@rm -rf .venv .venv-sam .venv-ministack .venv-audit .minutero .aws-sam .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+	@rm -rf .venv .venv-pip .venv-sam .venv-ministack .venv-audit .minutero .aws-sam .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

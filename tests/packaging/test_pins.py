@@ -22,6 +22,8 @@ def pins(path):
         "requirements/sam.txt",
         "requirements/ministack.txt",
         "requirements/audit.txt",
+        "requirements/pip.txt",
+        "requirements/lambda.txt",
     ],
 )
 def test_every_version_is_pinned(path):
