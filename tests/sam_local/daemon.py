@@ -1,7 +1,8 @@
 """An engine of our own, where none runs: Debian's dockerd, unpacked into a folder of this checkout.
 
 Nothing is installed: packages of the system would start a service and write rules into the firewall. The
-images stay in the folder, so the next start finds them.
+images stay in the folder, so the next start finds them. All dockerds of a machine have one bridge, docker0,
+and the first that ends takes it from the others: so one runs at a time, whatever its checkout.
 """
 
 import fcntl
@@ -26,6 +27,8 @@ PACKAGE = "docker.io"
 PROGRAMS = ("usr/bin", "usr/sbin", "usr/libexec/docker")
 LIBRARIES = ("usr/lib/*-linux-gnu", "lib/*-linux-gnu")
 BRIDGE = Path("/sys/class/net/docker0")
+MACHINE = Path("/run")
+"""Where the lock of the machine's one engine of ours is, and its process id."""
 SIOCSIFFLAGS, SIOCBRDELBR = 0x8914, 0x89A1
 """Of linux/sockios.h."""
 READY_SECONDS = 60
@@ -41,7 +44,7 @@ def container_engine(folder: Path, step: Step) -> Iterator[Engine]:
         return
     _refuse_without_rights()
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
+    with (MACHINE / "minutero-engine.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -116,7 +119,8 @@ def _run(*command: str, cwd: Path) -> str:
 
 @contextmanager
 def _daemon(folder: Path, environment: dict[str, str], step: Step) -> Iterator[Engine]:
-    _end_left_over(folder)
+    pid = MACHINE / "minutero-engine.pid"
+    _end_left_over(pid)
     # A path of a socket has 107 characters at most, and the checkout may lie deep.
     state = Path(tempfile.mkdtemp(prefix="minutero-engine-"))
     engine = Engine(f"unix://{state}/docker.sock")
@@ -125,7 +129,7 @@ def _daemon(folder: Path, environment: dict[str, str], step: Step) -> Iterator[E
     with log.open("wb") as output:
         process = subprocess.Popen(
             ["dockerd", "--host", engine.host, "--data-root", str(folder / "data"),
-             "--exec-root", str(state / "exec"), "--pidfile", str(folder / "pid"),
+             "--exec-root", str(state / "exec"), "--pidfile", str(pid),
              # Containers need only this machine, so its firewall and routes stay as they are.
              "--iptables=false", "--ip6tables=false", "--ip-forward=false"],
             stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment,
@@ -165,11 +169,11 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _end_left_over(folder: Path) -> None:
-    """End the dockerd of a run that was killed: its data are this one's. The lock is held."""
+def _end_left_over(file: Path) -> None:
+    """End the dockerd of a run that was killed: the bridge is this one's. The lock is held."""
     try:
-        pid = int((folder / "pid").read_text())
-        ours = str(folder / "data").encode() in Path(f"/proc/{pid}/cmdline").read_bytes()
+        pid = int(file.read_text())
+        ours = str(file).encode() in Path(f"/proc/{pid}/cmdline").read_bytes()
     except (OSError, ValueError):
         return
     deadline = time.monotonic() + STOP_SECONDS

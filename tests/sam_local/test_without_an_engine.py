@@ -1,7 +1,9 @@
 """Where no container engine can be had, that is said, and the functions run under Lambda's emulator."""
 
+import fcntl
 import os
 import shutil
+from contextlib import contextmanager
 
 import pytest
 
@@ -36,14 +38,36 @@ def test_an_engine_is_fetched_from_debian_alone(nobodys_engine, monkeypatch, tmp
     assert "no apt-get" in why(tmp_path)
 
 
-def test_a_dockerd_that_ends_is_quoted(nobodys_engine, monkeypatch, tmp_path):
+@pytest.fixture
+def dockerd_ends(nobodys_engine, monkeypatch, tmp_path):
+    """A dockerd that cannot run here, on a machine of its own: another test may have the engine."""
     fake = tmp_path / "bin" / "dockerd"
     fake.parent.mkdir()
     fake.write_text("#!/bin/sh\necho 'failed to mount cgroups' >&2\nexit 1\n")
     fake.chmod(0o755)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(daemon, "MACHINE", tmp_path)
     monkeypatch.setenv("PATH", str(fake.parent), prepend=os.pathsep)
+
+
+def test_a_dockerd_that_ends_is_quoted(dockerd_ends, tmp_path):
     assert why(tmp_path / "engine").endswith("failed to mount cgroups")
+
+
+def test_two_checkouts_have_the_engine_one_after_the_other(dockerd_ends, tmp_path):
+    told = []
+    with (tmp_path / "minutero-engine.lock").open("w") as anothers:
+        fcntl.flock(anothers, fcntl.LOCK_EX)
+
+        @contextmanager
+        def step(text):
+            told.append(text)
+            fcntl.flock(anothers, fcntl.LOCK_UN)
+            yield
+
+        with pytest.raises(NoEngine), daemon.container_engine(tmp_path / "checkout", step):
+            pass
+    assert told == ["Waiting for another run that has the engine", "Starting a container engine"]
 
 
 @pytest.mark.stack
