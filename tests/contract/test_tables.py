@@ -21,7 +21,7 @@ MODELS = {
     ],
     "runs": [tables.RunItem],
     "cursors": [tables.CursorItem],
-    "schedules": [tables.ScheduleItem],
+    "schedules": [tables.ScheduleItem, tables.SchedulePayloadItem, tables.FateItem],
 }
 PAIRS = [(table, model) for table, models in MODELS.items() for model in models]
 
@@ -41,12 +41,21 @@ def test_a_models_keys_are_those_of_the_template(template_tables, table, model):
     } == types
 
 
-@pytest.mark.parametrize("table", ["tasks", "runs"])
-def test_the_template_lets_items_expire_by_the_models_attribute(template_tables, table):
+@pytest.mark.parametrize(
+    ("table", "model"),
+    [("tasks", tables.TaskItem), ("runs", tables.RunItem), ("schedules", tables.FateItem)],
+)
+def test_the_template_lets_items_expire_by_the_models_attribute(template_tables, table, model):
     ttl = template_tables[table]["TimeToLiveSpecification"]
-    attribute = tables.TTL_ATTRIBUTES[MODELS[table][0]]
+    attribute = tables.TTL_ATTRIBUTES[model]
     assert ttl == {"AttributeName": attribute, "Enabled": True}
-    assert MODELS[table][0].get_attributes()[attribute].attr_type == "N"
+    assert model.get_attributes()[attribute].attr_type == "N"
+
+
+def test_no_other_item_of_the_schedules_table_expires():
+    """A schedule that has an attribute of that name would go one day."""
+    for model in (tables.ScheduleItem, tables.SchedulePayloadItem):
+        assert tables.TTL_ATTRIBUTES[tables.FateItem] not in model.get_attributes()
 
 
 def item_at(world, place):

@@ -9,14 +9,24 @@ from typing import Any
 import yaml
 
 from minutero.aws.cursor_store import DynamoCursorStore
+from minutero.aws.overlap_locks import DynamoOverlapLocks
 from minutero.aws.queue import SqsTaskQueue
 from minutero.aws.run_ledger import DynamoRunLedger
+from minutero.aws.schedule_store import DynamoScheduleStore
 from minutero.aws.settings_store import DynamoSettingsStore
 from minutero.aws.tables import TableNames, Tables, bind
 from minutero.aws.task_store import DynamoTaskStore
 from minutero.domain.instants import DAY, SECOND, parse_instant
 from minutero.domain.task import KeyRecord, Task
-from minutero.ports import CursorStore, RunLedger, SettingsStore, TaskQueue, TaskStore
+from minutero.ports import (
+    CursorStore,
+    OverlapLocks,
+    RunLedger,
+    ScheduleStore,
+    SettingsStore,
+    TaskQueue,
+    TaskStore,
+)
 from minutero.testing import SettableClock
 from minutero.testing.memory import Memory
 
@@ -41,6 +51,8 @@ class World:
     cursors: CursorStore
     settings: SettingsStore
     queue: TaskQueue
+    schedules: ScheduleStore
+    locks: OverlapLocks
     tables: Tables | None = None
     sqs: Any = None
     queue_urls: tuple[str, str] = ("", "")
@@ -83,6 +95,8 @@ def over_aws(name: str, dynamodb: Any, sqs: Any, schema: dict[str, dict[str, Any
         cursors=DynamoCursorStore(tables, clock),
         settings=DynamoSettingsStore(tables, clock),
         queue=SqsTaskQueue(sqs, *urls),
+        schedules=DynamoScheduleStore(tables, clock),
+        locks=DynamoOverlapLocks(tables, clock),
         tables=tables,
         sqs=sqs,
         queue_urls=(urls[0], urls[1]),
@@ -107,7 +121,14 @@ def create_tables(dynamodb: Any, suffix: str, schema: dict[str, dict[str, Any]])
 def in_memory() -> World:
     memory = Memory()
     return World(
-        "memory", memory.tasks, memory.ledger, memory.cursors, memory.settings, memory.queue
+        "memory",
+        memory.tasks,
+        memory.ledger,
+        memory.cursors,
+        memory.settings,
+        memory.queue,
+        memory.schedules,
+        memory.locks,
     )
 
 

@@ -196,7 +196,7 @@ def test_a_payload_is_logged_only_by_its_run_and_only_when_that_is_switched_on(
 ):
     """B186"""
     monkeypatch.setenv("MINUTERO_LOG_PAYLOADS", payloads)
-    wiring._settings.cache_clear()
+    wiring.settings_here.cache_clear()
     wiring.worker.cache_clear()
     status, of_request, of_run = lines_of(payload={"api_key": SECRET, "name": FORGED})
     assert status == 201

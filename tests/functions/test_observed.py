@@ -226,7 +226,7 @@ def test_a_huge_payload_that_is_logged_is_cut(
     monkeypatch, told, http, worker, messages, batch, capsys
 ):
     monkeypatch.setenv("MINUTERO_LOG_PAYLOADS", "true")
-    wiring._settings.cache_clear()
+    wiring.settings_here.cache_clear()
     wiring.worker.cache_clear()
     http("POST", "/tasks", {"job": "echo", "payload": "\x1b\n" * 20_000})
     worker(batch(messages()))

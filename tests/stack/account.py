@@ -200,7 +200,12 @@ class Account:
     def empty(self) -> None:
         """Empties the tables."""
         dynamodb = self.client("dynamodb")
-        keys_of = {"TasksTable": ("bucket", "sk"), "CursorsTable": ("shard",), "RunsTable": ("id",)}
+        keys_of = {
+            "TasksTable": ("bucket", "sk"),
+            "SchedulesTable": ("partition", "name"),
+            "CursorsTable": ("shard",),
+            "RunsTable": ("id",),
+        }
         for name, keys in keys_of.items():
             table = self._physical[name]
             for item in dynamodb.scan(TableName=table)["Items"]:

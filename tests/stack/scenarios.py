@@ -7,14 +7,17 @@ import json
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
 from minutero import wiring
 from minutero.aws.queue import SqsTaskQueue, encode_message
-from minutero.domain.exchanged import Growth, Move
+from minutero.domain.exchanged import Growth, Move, ScheduleChange
 from minutero.domain.instants import DAY, HOUR, MINUTE, SECOND
 from minutero.domain.new_task import NewTask
+from minutero.domain.schedule import PARTITIONS, Definition, Schedule, partition_of
 from minutero.domain.task import Task, first_place, task_id_from
 from minutero.errors import PermanentFailure, RetryLater
 from minutero.jobs import JobRegistry, job
@@ -22,6 +25,7 @@ from minutero.service.add_tasks import Wanted
 from minutero.service.dead_letter import BuryMessage
 from minutero.service.entries import Api, Audit, Tick, Worker
 from minutero.service.list_tasks import TaskQuery
+from minutero.service.rearm import EVERY
 from minutero.service.run_messages import Delivery
 
 JOBS = JobRegistry()
@@ -54,6 +58,10 @@ def of_api(api: Api, owner: Api) -> None:
     for _ in range(2):  # from the first place, then from another, which is left
         api.move.reschedule(near.task_id, lambda now: now + HOUR)
     api.stats(near.run_at, near.run_at + 1)
+    api.put_schedule("hourly", Definition("echo", "rate(1 hour)", payload="1"))
+    api.put_schedule("hourly", Definition("echo", "rate(2 hours)"))
+    api.schedules.page(0)
+    api.revise_schedule.delete("hourly")
 
 
 def of_dispatcher(tick: Tick, owner: Api) -> None:
@@ -61,6 +69,7 @@ def of_dispatcher(tick: Tick, owner: Api) -> None:
     owner.settings.grow(Growth(8, minute_of(now) - 3 * MINUTE))
     tick.tick(None, deadline=0)  # one more shard, for a further dispatcher; no time for more
     stored(owner, now)
+    armed(owner, "hourly", now)
     tick.tick([0], deadline=now + MINUTE)
     stored(owner, now)
     with refusing(tick.dispatcher.queue):
@@ -72,6 +81,9 @@ def of_auditor(audit: Audit, owner: Api) -> None:
     owner.stats.cursors.begin(0, begin)
     stored(owner, begin + MINUTE)
     stored(owner, begin + MINUTE, sent=True)
+    armed(owner, "hourly", begin + MINUTE)
+    for later in (0, EVERY):  # this audit looks at one of these partitions
+        broken(owner, (owner.clock.now() + later) // EVERY % PARTITIONS)
     look(audit, owner, begin + MINUTE)
     stored(owner, begin + 2 * MINUTE)
     with refusing(audit.auditor.queue):
@@ -134,6 +146,27 @@ def stored(owner: Api, run_at: int, *, job: str = "echo", sent: bool = False) ->
     if sent:
         store.mark_sent(task.place, "near", run_at)
     return task
+
+
+def armed(owner: Api, name: str, time: int) -> Schedule:
+    """A schedule that nobody has fired at that time; its occurrence lies in shard 0."""
+    said = Definition("echo", "rate(1 hour)")
+    schedule = Schedule(name, 1, said, anchor=time, created_at=time, changed_at=time)
+    schedule = replace(schedule, pending=schedule.link(time, time, shards=1))
+    assert schedule.pending is not None
+    task = schedule.task(schedule.pending, time, 30 * DAY)
+    assert owner.schedules.create(ScheduleChange(None, schedule, time, task.keep_until, time, task))
+    return schedule
+
+
+def broken(owner: Api, partition: int) -> None:
+    """A schedule of that partition that has fired ahead, and has no occurrence that comes next."""
+    name = next(name for name in map(str, count()) if partition_of(name) == partition)
+    schedule = armed(owner, name, owner.clock.now() + DAY)
+    assert schedule.pending is not None
+    fired = replace(schedule, pending=None, fired=(schedule.pending,))
+    at = schedule.created_at
+    assert owner.schedules.step(ScheduleChange(schedule, fired, at, at // SECOND, at))
 
 
 def moved(owner: Api, task: Task) -> Task:

@@ -28,7 +28,7 @@ CACHED = (
     wiring.auditor,
     wiring.worker,
     wiring.dead_letter,
-    wiring._settings,
+    wiring.settings_here,
     clients._session,
 )
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from minutero.aws.rows import read_open_claim, read_task
+from minutero.aws.rows import read_occurrence, read_open_claim, read_task
 from minutero.aws.tables import OPEN
 from minutero.aws.tasks_table import TasksTable
 from minutero.domain.buckets import CLAIM_PREFIX, claim_sort_key
@@ -39,6 +39,7 @@ WANTED = {
     "#job": "job",
     "#tenant": "tenant",
     "#large": "large",
+    "#occurrence": "occurrence",
 }
 PROJECTION = ", ".join(WANTED)
 """What dispatch needs; the rest of an item is parsed for nothing."""
@@ -216,6 +217,7 @@ def _pointer(bucket: str, row: Row) -> Pointer:
         int(row["run_at"]["N"]),
         row["tenant"]["S"] if "tenant" in row else "",
         "large" in row and bool(row["large"]["BOOL"]),
+        read_occurrence(row["occurrence"]["S"]) if "occurrence" in row else None,
     )
 
 

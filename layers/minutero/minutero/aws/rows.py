@@ -3,12 +3,14 @@
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
+from minutero.aws.compact import encode, made, members
 from minutero.aws.tables import PAYLOAD_SK, DeadLetterItem, KeyItem, TaskItem
 from minutero.domain.buckets import CLAIM_PREFIX, claim_sort_key, parse_bucket
 from minutero.domain.exchanged import DeadLetter
 from minutero.domain.instants import SECOND, format_instant
+from minutero.domain.occurrence import Occurrence, Overlap, Trigger
 from minutero.domain.task import KeyRecord, OpenClaim, Place, State, Task, read_sort_key
 
 logger = logging.getLogger(__name__)
@@ -41,6 +43,7 @@ def task_attributes(task: Task) -> dict[str, Any]:
         "moved_bucket": task.moved_to.bucket if task.moved_to else None,
         "moved_sk": task.moved_to.sk if task.moved_to else None,
         "attempts_before": task.attempts_before or None,
+        "occurrence": encode(task.occurrence) if task.occurrence else None,
     }
     return {name: value for name, value in attributes.items() if value is not None}
 
@@ -85,12 +88,24 @@ def to_task(item: TaskItem) -> Task:
         tenant=item.tenant or "",
         key=item.key or "",
         max_attempts=int(item.max_attempts or DEFAULT_MAX_ATTEMPTS),
-        expires_after_seconds=_whole(item.expires_after),
+        expires_after_seconds=whole(item.expires_after),
         claim_id=item.claim_id or "",
-        claimed_at=_whole(item.claimed_at),
+        claimed_at=whole(item.claimed_at),
         moved_to=moved_to,
         attempts_before=int(item.attempts_before or 0),
+        occurrence=read_occurrence(item.occurrence) if item.occurrence else None,
     )
+
+
+def read_occurrence(text: str) -> Occurrence:
+    """The text of a task's `occurrence` -> the value. Raises ValueError."""
+    said = members(text)
+    trigger = Trigger(said.get("trigger", Trigger.SCHEDULE))
+    overlap = said.get("overlap", "allow")
+    if overlap not in get_args(Overlap):
+        # A newer version's: none is left out that way, and none overlaps.
+        overlap = "queue"
+    return made(Occurrence, {**said, "trigger": trigger, "overlap": overlap})
 
 
 def read_task(model: type[TaskItem], row: dict[str, dict[str, Any]]) -> Task:
@@ -115,7 +130,8 @@ def read_task(model: type[TaskItem], row: dict[str, dict[str, Any]]) -> Task:
     return replace(task, carried=newer) if newer else task
 
 
-def _whole(number: float | None) -> int | None:
+def whole(number: float | None) -> int | None:
+    """A number as PynamoDB has it -> milliseconds, or None."""
     return None if number is None else int(number)
 
 

@@ -122,13 +122,6 @@ class StoredTasks(TasksTable):
         stored = self._tables.task(**task_attributes(task))
         self._transact([put(registered, key_is_free(now)), put(stored, NOTHING_THERE)])
 
-    def _put_large_payload(self, task: Task) -> None:
-        """Written before its task: a crash in between leaves an orphan, which nothing refers to and TTL
-        removes. The other way round it would leave a task that cannot run."""
-        if not task.large:
-            return
-        self._ask(self._tables.payload(**payload_attributes(task)).save)
-
     def _drop_large_payload(self, task: Task) -> None:
         if not task.large:
             return

@@ -57,6 +57,7 @@ class TaskItem(Model):
     moved_bucket = UnicodeAttribute(null=True)
     moved_sk = UnicodeAttribute(null=True)
     attempts_before = NumberAttribute(null=True)
+    occurrence = UnicodeAttribute(null=True)
 
 
 class OpenClaimItem(Model):
@@ -119,10 +120,44 @@ class SettingsItem(Model):
 
 
 class ScheduleItem(Model):
-    """A schedule's key; the rest comes with the schedules."""
+    """A schedule: `schedules#<00 to 15>`. Each firing writes it, so it is kept under 1 KB, and its payload
+    lies elsewhere; the hash tells which payload belongs to it."""
 
     partition = UnicodeAttribute(hash_key=True)
     name = UnicodeAttribute(range_key=True)
+    version = NumberAttribute()
+    created_at = NumberAttribute()
+    changed_at = NumberAttribute()
+    anchor = NumberAttribute()
+    definition = UnicodeAttribute()
+    payload_hash = UnicodeAttribute(null=True)
+    pending_task = UnicodeAttribute(null=True)
+    pending_time = NumberAttribute(null=True)
+    pending_run_at = NumberAttribute(null=True)
+    fired = UnicodeAttribute(null=True)
+    catch_up_until = NumberAttribute(null=True)
+    paused_since = NumberAttribute(null=True)
+    paused_reason = UnicodeAttribute(null=True)
+
+
+class SchedulePayloadItem(Model):
+    """The payload of a schedule: `payload#<name>`."""
+
+    partition = UnicodeAttribute(hash_key=True)
+    name = UnicodeAttribute(range_key=True, default=PAYLOAD_SK)
+    payload = UnicodeAttribute()
+
+
+class FateItem(Model):
+    """What became of a schedule's times: `fates#<name>`, by the first of them in 14 digits."""
+
+    partition = UnicodeAttribute(hash_key=True)
+    name = UnicodeAttribute(range_key=True)
+    fate = UnicodeAttribute()
+    last = NumberAttribute()
+    times = UnicodeAttribute()
+    task_id = UnicodeAttribute(null=True)
+    expires_at = NumberAttribute(null=True)
 
 
 class CursorItem(Model):
@@ -152,7 +187,7 @@ class RunItem(Model):
     finished_at = NumberAttribute(null=True)
 
 
-TTL_ATTRIBUTES = {TaskItem: "expires_at", RunItem: "expiration"}
+TTL_ATTRIBUTES = {TaskItem: "expires_at", RunItem: "expiration", FateItem: "expires_at"}
 """The attribute, in seconds, by which DynamoDB deletes the items of the table of that model."""
 
 
@@ -182,6 +217,8 @@ class Tables:
     dead_letter: type[DeadLetterItem]
     settings: type[SettingsItem]
     schedule: type[ScheduleItem]
+    schedule_payload: type[SchedulePayloadItem]
+    fate: type[FateItem]
     cursor: type[CursorItem]
     run: type[RunItem]
 
@@ -201,6 +238,8 @@ def bind(
         dead_letter=_bound(DeadLetterItem, names.tasks, client),
         settings=_bound(SettingsItem, names.tasks, client),
         schedule=_bound(ScheduleItem, names.schedules, client),
+        schedule_payload=_bound(SchedulePayloadItem, names.schedules, client),
+        fate=_bound(FateItem, names.schedules, client),
         cursor=_bound(CursorItem, names.cursors, client),
         run=_bound(RunItem, names.runs, client),
     )

@@ -1,4 +1,4 @@
-"""What the parts of the task store share: requests, and the entries of transactions."""
+"""What the stores that write tasks share: requests, and the entries of transactions."""
 
 import secrets
 from collections.abc import Callable, Sequence
@@ -9,7 +9,9 @@ from pynamodb.expressions.update import Action
 from pynamodb.models import Model
 
 from minutero.aws.failures import ask
+from minutero.aws.rows import payload_attributes
 from minutero.aws.tables import Tables
+from minutero.domain.task import Task
 from minutero.ports import Clock
 
 Answer = TypeVar("Answer")
@@ -18,7 +20,7 @@ Entry = dict[str, dict[str, Any]]
 
 
 class TasksTable:
-    """Base of the parts of the task store. `clock` is only slept with, between two tries."""
+    """Base of the stores that write tasks. `clock` is only slept with, between two tries."""
 
     def __init__(self, tables: Tables, clock: Clock) -> None:
         self._tables = tables
@@ -26,6 +28,13 @@ class TasksTable:
 
     def _ask(self, call: Callable[[], Answer]) -> Answer:
         return ask(call, self._clock)
+
+    def _put_large_payload(self, task: Task) -> None:
+        """Written before its task: a crash in between leaves an orphan, which nothing refers to and TTL
+        removes. The other way round it would leave a task that cannot run."""
+        if not task.large:
+            return
+        self._ask(self._tables.payload(**payload_attributes(task)).save)
 
     def _transact(self, entries: Sequence[Entry]) -> None:
         """Write all entries or none. Raises GuardFailed, its indices those of `entries`.
@@ -51,9 +60,9 @@ def update(item: Model, actions: Sequence[Action], guard: Condition) -> Entry:
     }
 
 
-def delete(item: Model) -> Entry:
-    """Entry that deletes an item, if it is there."""
-    return {"Delete": item.get_delete_kwargs_from_instance()}
+def delete(item: Model, guard: Condition | None = None) -> Entry:
+    """Entry that deletes an item, without a guard if it is there."""
+    return {"Delete": item.get_delete_kwargs_from_instance(guard, _on_failure(guard))}
 
 
 def check(item: Model, guard: Condition) -> Entry:

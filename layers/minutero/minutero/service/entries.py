@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from minutero.errors import Unavailable
-from minutero.ports import Clock, Inbox, SettingsStore
+from minutero.ports import Clock, Inbox, ScheduleStore, SettingsStore
 from minutero.service.fan_out import groups
 from minutero.service.run_messages import Batch, RunMessages
 
@@ -21,8 +21,13 @@ if TYPE_CHECKING:
     from minutero.service.job_catalog import JobCatalog
     from minutero.service.list_tasks import ListTasks
     from minutero.service.move import MoveTask
+    from minutero.service.pause_schedule import PauseSchedule
+    from minutero.service.put_schedule import PutSchedule
     from minutero.service.read_stats import ReadStats
     from minutero.service.read_task import ReadTask
+    from minutero.service.rearm import Rearm
+    from minutero.service.revise_schedule import ReviseSchedule
+    from minutero.service.run_schedule import RunScheduleNow
     from minutero.service.shards import Shards
 
 logger = logging.getLogger(__name__)
@@ -41,6 +46,11 @@ class Api:
     move: "MoveTask"
     dead: "DeadList"
     stats: "ReadStats"
+    put_schedule: "PutSchedule"
+    pause_schedule: "PauseSchedule"
+    run_schedule: "RunScheduleNow"
+    revise_schedule: "ReviseSchedule"
+    schedules: ScheduleStore
     jobs: "JobCatalog"
     settings: SettingsStore
     task_entry: "Callable[[Task], Mapping[str, Any]]"
@@ -79,13 +89,19 @@ class Audit:
     """What the auditor function calls."""
 
     auditor: "Auditor"
+    rearm: "Rearm"
     counts: "Shards"
     clock: Clock
 
     def audit(self, deadline: int) -> "AuditReport":
         """Goes on where the last audit stopped."""
         growth = self.counts.for_dispatch(self.clock.now())
-        return self.auditor.audit(range(growth[-1].shards), deadline)
+        report = self.auditor.audit(range(growth[-1].shards), deadline)
+        try:
+            report.rearmed = self.rearm.look(self.clock.now(), deadline)
+        except Unavailable as error:
+            report.unavailable.append(f"schedules: {error}")
+        return report
 
 
 @dataclass(frozen=True, slots=True)
