@@ -5,6 +5,8 @@ from typing import Any
 
 from minutero import wiring
 from minutero.aws.json_lines import function_logger
+from minutero.domain.instants import parse_instant
+from minutero.errors import InvalidInput
 from minutero.observed import observed
 from minutero.service.counts import count_tick
 
@@ -16,10 +18,11 @@ MARGIN_MS = 5_000
 
 @observed(call_id="tick_id")
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    """`{"shards": [0, 1]}` serves those; any other event (EventBridge's, say) serves all."""
+    """`{"shards": [0, 1]}` serves those; any other event (EventBridge's, say) serves all. `time` is the
+    tick's own, if it has one."""
     dispatch = wiring.dispatcher()
     deadline = dispatch.clock.now() + context.get_remaining_time_in_millis() - MARGIN_MS
-    reports = dispatch.tick(event.get("shards"), deadline)
+    reports = dispatch.tick(event.get("shards"), deadline, _time(event))
     count_tick(wiring.METER, reports)
     shards = [_summary(asdict(report)) for report in reports]
     total = {
@@ -38,6 +41,13 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     owner = dispatch.dispatcher.owner
     logger.info("tick", extra={"tick": total, "lag_ms": lag, "owner": owner})
     return {"total": total, "shards": shards}
+
+
+def _time(event: dict[str, Any]) -> int | None:
+    try:
+        return parse_instant(event.get("time"), "time")
+    except InvalidInput:
+        return None
 
 
 def _summary(report: dict[str, Any]) -> dict[str, Any]:

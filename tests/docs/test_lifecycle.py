@@ -12,10 +12,17 @@ from pages import PACKAGE, blocks, table, unquoted
 from minutero.domain.lifecycle import Status, status_of
 from minutero.domain.run import Ending, Outcome, RunRecord
 from minutero.domain.task import State, Task, first_place, task_id_from
-from minutero.ports import CursorStore, RunLedger, SettingsStore, TaskStore
+from minutero.ports import (
+    CursorStore,
+    OverlapLocks,
+    RunLedger,
+    ScheduleStore,
+    SettingsStore,
+    TaskStore,
+)
 
 PAGE = "docs/lifecycle.md"
-PORTS = (TaskStore, RunLedger, CursorStore, SettingsStore)
+PORTS = (TaskStore, RunLedger, ScheduleStore, OverlapLocks, CursorStore, SettingsStore)
 READS = {
     "TaskStore": {
         "get",
@@ -29,6 +36,8 @@ READS = {
         "page_tasks",
     },
     "RunLedger": {"get", "get_many", "known"},
+    "ScheduleStore": {"fates", "get", "page"},
+    "OverlapLocks": set(),
     "CursorStore": {"get"},
     "SettingsStore": {"growth", "jobs"},
 }

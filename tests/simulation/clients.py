@@ -68,7 +68,8 @@ class Clients:
                     kernel.at(when + int(4 * MINUTE * chance()), self._meddle)
             tasks -= together
 
-    def _call(self, body) -> None:
+    def call(self, body) -> None:
+        """A process of a client; `body` is told how far its clock may be off."""
         # A client with a wrong clock talks to the tables itself; the API's clock is as good as a Lambda's.
         own_tables = self._kernel.chance() < 0.2
         most = self._world.timing.client_clock_margin if own_tables else 0
@@ -79,11 +80,11 @@ class Clients:
         new = self._new()
         twice_or_more = new.key and self._kernel.chance() < 0.25
         for _ in range(3 if twice_or_more else 1):
-            self._call(partial(self._try_to_add, new, 3 if new.key else 1))
+            self.call(partial(self._try_to_add, new, 3 if new.key else 1))
 
     def _add_many(self, tasks: int) -> None:
         news = [self._new() for _ in range(tasks)]
-        self._call(partial(self._try_to_add_many, news))
+        self.call(partial(self._try_to_add_many, news))
 
     def _new(self) -> NewTask:
         self._serial += 1
@@ -122,12 +123,14 @@ class Clients:
             self._by_key.setdefault(new.key, set()).add(task_id)
 
     def _meddle(self) -> None:
-        if not self.added:
-            return
-        task_id = self._kernel.one_of(self.added[-30:])
+        if self.added:
+            self.meddle_with(self._kernel.one_of(self.added[-30:]))
+
+    def meddle_with(self, task_id: str) -> None:
+        """Cancels or moves a task."""
         verb = self._kernel.one_of((self._cancel, self._reschedule, self._run_now, self._redrive))
         for _ in range(2 if self._kernel.chance() < 0.3 else 1):
-            self._call(partial(self._try, verb, task_id))
+            self.call(partial(self._try, verb, task_id))
 
     def _try(self, verb, task_id: str, clock_margin: int) -> None:
         try:
@@ -142,7 +145,7 @@ class Clients:
     def _cancel(self, task_id: str, clock_margin: int) -> None:
         world = self._world
         store = world.port(world.tasks, "tasks")
-        cancel = CancelTask(store, world.clock(), world.timing, clock_margin)
+        cancel = CancelTask(store, world.pass_on(), world.clock(), world.timing, clock_margin)
         cancel(task_id)
         world.watch.cancel_confirmed(task_id)
 
@@ -151,7 +154,7 @@ class Clients:
         store = world.port(world.tasks, "tasks")
         near = SendNear(store, world.port(world.queue, "queue"), clock, world.timing)
         ledger = world.port(world.ledger, "ledger")
-        return MoveTask(store, ledger, near, clock, world.timing, clock_margin)
+        return MoveTask(store, ledger, near, world.pass_on(), clock, world.timing, clock_margin)
 
     def _reschedule(self, task_id: str, clock_margin: int) -> None:
         ahead = self._kernel.one_of((-30, 5, 120, 190, 300)) * SECOND

@@ -8,7 +8,7 @@ from properties import given
 from world import ENOUGH, NOW, World
 
 from minutero.domain.exchanged import Growth
-from minutero.domain.instants import HOUR
+from minutero.domain.instants import HOUR, MINUTE
 from minutero.service.entries import Tick
 from minutero.service.fan_out import GROUP, groups
 from minutero.settings import MOST_SHARDS
@@ -32,12 +32,15 @@ def tick_of(world, shards):
     called, served = [], []
     real = world.dispatcher()
 
-    def tick(shards, growth, deadline):
+    def tick(shards, growth, deadline, latest):
         served.extend(shards)
-        return real.tick(shards, growth, deadline)
+        return real.tick(shards, growth, deadline, latest)
+
+    def call(group, at):
+        called.append(group)
 
     dispatcher = SimpleNamespace(tick=tick)
-    return Tick(dispatcher, world.shards, world.clock, called.append), called, served
+    return Tick(dispatcher, world.shards, world.clock, call), called, served
 
 
 @pytest.mark.parametrize("shards", [1, GROUP])
@@ -71,5 +74,54 @@ def test_others_are_called_before_the_own_shards_are_served():
     world.memory.settings.grow(Growth(2 * GROUP, NOW - HOUR))
     order = []
     dispatcher = SimpleNamespace(tick=lambda *_: order.append("own"))
-    Tick(dispatcher, world.shards, world.clock, lambda _: order.append("call")).tick(None, NOW)
+    tick = Tick(dispatcher, world.shards, world.clock, lambda *_: order.append("call"))
+    tick.tick(None, NOW)
     assert order == ["call", "own"]
+
+
+def test_the_others_are_told_the_time_of_the_tick():
+    world = World(shards=1)
+    world.memory.settings.grow(Growth(2 * GROUP, NOW - HOUR))
+    times = []
+    dispatcher = SimpleNamespace(tick=lambda *_: [])
+    tick = Tick(dispatcher, world.shards, world.clock, lambda _, at: times.append(at))
+    tick.tick(None, NOW, NOW - 17)
+    assert times == [NOW - 17]
+
+
+def tick_at(world, event_at):
+    tick = Tick(world.dispatcher(), world.shards, world.clock, None)
+    return tick.tick(None, world.clock.now() + ENOUGH, event_at)
+
+
+def test_a_clock_that_is_far_ahead_of_its_tick_settles_nothing_that_is_to_come(caplog):
+    """B195: a node an hour ahead made a slot be missed. What is added meanwhile would lie behind a watermark
+    that is an hour ahead."""
+    world = World(shards=1)
+    tick_at(world, NOW)
+    world.clock.advance(HOUR)
+    tick_at(world, NOW + MINUTE)
+    assert world.watermark() < NOW + MINUTE
+    assert "do not agree" in caplog.text
+    world.clock.advance(-HOUR + MINUTE)
+    task = world.add(after=10 * MINUTE)
+    world.play(12)
+    assert [run[0] for run in world.runs] == [task.task_id]
+
+
+def test_without_a_time_of_the_tick_the_clock_alone_counts(caplog):
+    world = World(shards=1)
+    tick_at(world, None)
+    world.clock.advance(HOUR)
+    tick_at(world, None)
+    assert world.watermark() == world.clock.now() - 6 * MINUTE
+    assert not caplog.text
+
+
+def test_a_tick_that_comes_a_minute_late_is_nothing_to_tell(caplog):
+    world = World(shards=1)
+    tick_at(world, NOW)
+    world.clock.advance(HOUR)
+    tick_at(world, world.clock.now() - MINUTE)
+    assert world.watermark() == world.clock.now() - 6 * MINUTE
+    assert not caplog.text

@@ -6,6 +6,7 @@ from properties import given
 from world import NOW, make_task
 
 from minutero.domain.instants import DAY, MINUTE, SECOND
+from minutero.domain.occurrence import Occurrence
 from minutero.domain.task import (
     Place,
     State,
@@ -73,6 +74,7 @@ def test_a_claim_changes_nothing_but_the_state():
         expires_after_seconds=7,
         moved_to=Place("elsewhere", "00#x#0001"),
         attempts_before=2,
+        occurrence=Occurrence("nightly", 1, NOW),
     )
     unset = {field.name for field in fields(Task) if getattr(task, field.name) == field.default}
     claim = {"state": State.CLAIMED, "claim_id": "abc", "claimed_at": NOW + 1}

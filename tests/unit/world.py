@@ -18,13 +18,23 @@ from minutero.service.claim_batch import ClaimBatch
 from minutero.service.dead_letter import BuryMessage
 from minutero.service.dispatch import Dispatcher
 from minutero.service.execute import Execute
+from minutero.service.explain import ExplainSchedule
+from minutero.service.fire import FireOccurrences
 from minutero.service.job_catalog import JobCatalog
 from minutero.service.move import MoveTask
+from minutero.service.overlap import OneAtATime
+from minutero.service.pass_on import PassOn
+from minutero.service.pause_schedule import PauseSchedule
+from minutero.service.put_schedule import PutSchedule
 from minutero.service.read_task import ReadTask
+from minutero.service.rearm import Rearm
+from minutero.service.revise_schedule import ReviseSchedule
+from minutero.service.run_schedule import RunScheduleNow
+from minutero.service.send_fired import SendFired
 from minutero.service.send_near import SendNear
 from minutero.service.shards import Shards
 from minutero.testing import Memory, SettableClock
-from minutero.testing.memory import LedgerRunOnce, MemoryTaskStore, one_by_one
+from minutero.testing.memory import LedgerRunOnce, MemoryScheduleStore, MemoryTaskStore, one_by_one
 
 NOW = parse_instant("2026-11-29T20:21:00Z")
 ENOUGH = 45 * SECOND
@@ -64,9 +74,12 @@ class World:
         self.timing = timing or Timing()
         self.memory = Memory()
         self.memory.tasks = MemoryTaskStore(self.memory.ledger, page)
+        self.memory.schedules = MemoryScheduleStore(self.memory.tasks, self.memory.ledger)
         self.memory.queue.clock = self.clock
         self.memory.settings.grow(Growth(shards, now - 60 * MINUTE))
         self.store = Faulty(self.memory.tasks)
+        self.schedules = Faulty(self.memory.schedules)
+        self.locks = Faulty(self.memory.locks)
         self.queue = Faulty(self.memory.queue)
         self.cursors = Faulty(self.memory.cursors)
         self.settings = Faulty(self.memory.settings)
@@ -115,6 +128,7 @@ class World:
             store=self.store,
             queue=self.queue,
             run_once=self.run_once,
+            one_at_a_time=OneAtATime(self.locks, self.clock, self.timing),
             jobs=self.registry,
             clock=self.clock,
             timing=self.timing,
@@ -123,17 +137,65 @@ class World:
         )
 
     @property
+    def fire(self):
+        return FireOccurrences(self.schedules, self.clock, self.timing, one_by_one, self.meter)
+
+    @property
+    def pass_on(self):
+        return PassOn(self.fire, self.shards, self.clock)
+
+    @property
+    def send_near(self):
+        return SendNear(self.store, self.queue, self.clock, self.timing, self.meter)
+
+    @property
+    def revise(self):
+        send = SendFired(self.fire, self.send_near, self.shards, self.clock)
+        return ReviseSchedule(
+            self.schedules, self.store, self.ledger, send, self.shards, self.clock, self.timing
+        )
+
+    @property
+    def put_schedule(self):
+        return PutSchedule(self.revise, self.catalog)
+
+    @property
+    def pause_schedule(self):
+        return PauseSchedule(self.revise)
+
+    @property
+    def explain(self):
+        return ExplainSchedule(self.schedules, self.store, self.ledger, self.clock)
+
+    @property
+    def rearm(self):
+        return Rearm(self.revise)
+
+    @property
+    def run_schedule(self):
+        return RunScheduleNow(
+            self.schedules,
+            self.store,
+            self.send_near,
+            self.shards,
+            self.clock,
+            self.timing,
+            self.meter,
+        )
+
+    @property
     def bury_message(self):
         return BuryMessage(self.store, self.ledger, self.clock, self.timing, None, self.meter)
 
     @property
     def cancel(self):
-        return CancelTask(self.store, self.clock, self.timing)
+        return CancelTask(self.store, self.pass_on, self.clock, self.timing)
 
     @property
     def move(self):
-        send_near = SendNear(self.store, self.queue, self.clock, self.timing, self.meter)
-        return MoveTask(self.store, self.ledger, send_near, self.clock, self.timing)
+        return MoveTask(
+            self.store, self.ledger, self.send_near, self.pass_on, self.clock, self.timing
+        )
 
     @property
     def auditor(self):
@@ -145,18 +207,26 @@ class World:
             clock=self.clock,
             timing=self.timing,
             parallel=one_by_one,
+            fire=self.fire,
             oldest_message=self.oldest_message,
         )
 
     def dispatcher(self, owner="dispatcher-1"):
         return Dispatcher(
-            self.store, self.queue, self.cursors, self.clock, self.timing, one_by_one, owner
+            store=self.store,
+            queue=self.queue,
+            cursors=self.cursors,
+            clock=self.clock,
+            timing=self.timing,
+            parallel=one_by_one,
+            fire=self.fire,
+            owner=owner,
         )
 
     def batch(self, enough=ENOUGH):
         """A ClaimBatch whose time is up `enough` milliseconds from now."""
         until = self.clock.now() + enough
-        return ClaimBatch(self.dispatcher(), lambda: self.clock.now() >= until)
+        return ClaimBatch(self.dispatcher(), 1, lambda: self.clock.now() >= until)
 
     # --- what happens
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeVar
 
 from minutero.domain.exchanged import (
+    Changed,
     Claim,
     Cursor,
     DeadLetter,
@@ -22,11 +23,13 @@ from minutero.domain.exchanged import (
     Page,
     QueueDepth,
     RunResult,
+    ScheduleChange,
     Sent,
     Taken,
 )
 from minutero.domain.metrics import Metric
 from minutero.domain.run import Outcome, RunRecord
+from minutero.domain.schedule import Fate, Schedule
 from minutero.domain.task import KeyRecord, OpenClaim, Place, Pointer, Task
 
 Argument = TypeVar("Argument")
@@ -193,6 +196,52 @@ class RunLedger(Protocol):
 
     def known(self, run_ids: Sequence[str]) -> frozenset[str]:
         """Which of up to 100 runs have a record. Not consistent: a record may be a moment too new."""
+
+
+class ScheduleStore(Protocol):
+    """The Schedules table. A change is one transaction over the schedule, its payload, the fates of its times
+    and the tasks it adds and closes. Its guard holds it to the schedule as it was read: the version and the
+    link that is pending."""
+
+    def get(self, name: str) -> Schedule | None:
+        """One schedule, with its payload; None where there is none, or none that can be read."""
+
+    def page(
+        self, partition: int, after: str | None = None
+    ) -> tuple[Sequence[Schedule], str | None]:
+        """One page of a partition (0 to 15), by name and without the payloads: those after the name `after`,
+        and where the next page begins."""
+
+    def fates(self, name: str, first: int, last: int) -> Sequence[Fate]:
+        """What became of its times from `first` to `last`, both included, ascending; up to 500. The first may
+        begin before `first`."""
+
+    def create(self, change: ScheduleChange) -> bool:
+        """Puts a schedule and its first task. Guard: there is none of that name. False when there is."""
+
+    def step(self, change: ScheduleChange) -> bool:
+        """The pending link fires or is left out, and the next is there. Guard: it is still the pending one.
+
+        False when another has taken the step. Nothing of it is done by halves: a link that fired has its
+        successor, and who fires twice finds another one pending."""
+
+    def replace(self, change: ScheduleChange) -> Changed:
+        """Another version: the links of the old one are closed, the first of the new one is there.
+
+        Guard: the schedule is as it was read; each task that is closed may be ended at `given_up`."""
+
+    def delete(self, change: ScheduleChange) -> Changed:
+        """Takes a schedule away and closes its links. Guard: as for `replace`."""
+
+
+class OverlapLocks(Protocol):
+    """One lock a schedule, for those whose runs must not overlap."""
+
+    def take(self, schedule: str, run_id: str, now: int, until: int) -> bool:
+        """For a run, until then. Guard: free, run out, or this very run's. False: another run has it."""
+
+    def let_go(self, schedule: str, run_id: str) -> None:
+        """Guard: this very run's; else another has taken it since, and it stays."""
 
 
 class CursorStore(Protocol):

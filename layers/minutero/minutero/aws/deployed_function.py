@@ -9,6 +9,8 @@ import botocore.session
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from minutero.domain.instants import format_instant
+
 if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
 
@@ -52,9 +54,10 @@ class DeployedFunction:
         """Has the worker store the names of its jobs, and waits for it."""
         self._invoke("RequestResponse", {"minutero": "announce_jobs"})
 
-    def tick(self, shards: list[int]) -> None:
-        """Has another dispatcher serve these shards, and does not wait."""
-        self._invoke("Event", {"shards": shards})
+    def tick(self, shards: list[int], at: int | None) -> None:
+        """Has another dispatcher serve these shards, and does not wait. `at` is the tick's own time."""
+        event: dict[str, Any] = {"shards": shards}
+        self._invoke("Event", event if at is None else {**event, "time": format_instant(at)})
 
     def _invoke(self, kind: Any, event: dict[str, Any]) -> None:
         try:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from minutero.domain.run import Outcome
+from minutero.domain.schedule import Fate, Link, Schedule
 from minutero.domain.task import OpenClaim, Place, Pointer, Task
 
 
@@ -82,6 +83,39 @@ class Move:
     keep_until: int
     given_up: int
     redrives: DeadLetter | None = None
+
+
+class Changed(StrEnum):
+    """What became of a change of a schedule."""
+
+    DONE = "done"
+    STALE = "stale"
+    """The schedule is not any more as it was read: read it again."""
+    STARTED = "started"
+    """A task that was to be closed has started, ended or gone: look again which can be closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleChange:
+    """A schedule as it was read and as it shall be, and all that goes with it, in one transaction.
+
+    `adds` is the task of the link that is pending then. `closes` are links whose tasks must not run, and how
+    their runs end; an attempt whose time ran out before `given_up` is given up, see `TaskStore.cancel`.
+    `made_up_for` is the task of the link that was pending, if it is to be told that it is a catch-up: the
+    pointer says so. `fates` are noted, those of the times `forgets` taken back. `at` and `given_up` in
+    milliseconds, `keep_until` in seconds.
+    """
+
+    before: Schedule | None
+    after: Schedule | None
+    at: int
+    keep_until: int
+    given_up: int
+    adds: Task | None = None
+    closes: Sequence[tuple[Link, Outcome]] = ()
+    made_up_for: Pointer | None = None
+    fates: Sequence[Fate] = ()
+    forgets: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)

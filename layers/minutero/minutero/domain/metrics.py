@@ -40,6 +40,12 @@ class Metric(StrEnum):
     SKIPPED = "Skipped", Unit.COUNT, "runs whose job called `run.skip`"
     EXPIRED = "Expired", Unit.COUNT, "runs that would have started too late"
     DEAD = "Dead", Unit.COUNT, "runs that died, whoever ended them"
+    # --- a schedule's times
+    FIRED = "Fired", Unit.COUNT, "times of schedules that came to run"
+    CAUGHT_UP = "CaughtUp", Unit.COUNT, "of those, the ones that were made up for"
+    MISFIRES = "Misfires", Unit.COUNT, "times, or stretches of them, left out as found too late"
+    GAPS = "Gaps", Unit.COUNT, "times left out since their zone's clock was put forward"
+    OVERLAPS = "Overlaps", Unit.COUNT, "runs skipped or put off since the one before was not over"
     # --- how late it is
     LATENESS_AT_CLAIM = (
         "LatenessAtClaim",
@@ -58,7 +64,11 @@ class Metric(StrEnum):
     )
     # --- the deployment
     TICKS = "Ticks", Unit.COUNT, "ticks that came to their end"
-    AUDIT_REPAIRS = "AuditRepairs", Unit.COUNT, "tasks an audit had to claim or send again"
+    AUDIT_REPAIRS = (
+        "AuditRepairs",
+        Unit.COUNT,
+        "tasks an audit had to claim or send again, schedules it had to arm",
+    )
     READ_UNITS = "ReadUnits", Unit.COUNT, "read units DynamoDB says the functions consumed"
     WRITE_UNITS = "WriteUnits", Unit.COUNT, "write units DynamoDB says the functions consumed"
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from minutero.domain.buckets import bucket_name
 from minutero.domain.instants import MINUTE, SECOND
+from minutero.domain.occurrence import Occurrence
 
 _VERSION = "1"
 _RANDOM_BYTES = 11
@@ -101,13 +102,15 @@ def run_id_of(task_id: str, run_no: int) -> str:
 class Pointer:
     """What a message carries: where the task lies and when it is due; never the payload.
 
-    `large` says that the payload lies in an item of its own, so that one read can fetch both.
+    `large` says that the payload lies in an item of its own, so that one read can fetch both. `occurrence` is
+    known where a bucket was read, and not in a message.
     """
 
     place: Place
     due: int
     tenant: str = ""
     large: bool = False
+    occurrence: Occurrence | None = field(default=None, compare=False)
 
     @property
     def task_id(self) -> str:
@@ -117,14 +120,20 @@ class Pointer:
     def run_id(self) -> str:
         return run_id_of(*read_sort_key(self.place.sk))
 
+    @property
+    def is_a_link(self) -> bool:
+        """An occurrence of a schedule's chain."""
+        return self.occurrence is not None and self.occurrence.is_a_link
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
     """One stored piece of work. Times in milliseconds; `keep_until` in seconds, as DynamoDB's TTL wants.
 
     `moved_to` is the forwarding address, at the first place of a task that lies elsewhere now.
-    `attempts_before` counts those of earlier runs of a task that its own worker moved. `carried` are the
-    attributes of a newer version, as they are stored: a move takes them along.
+    `attempts_before` counts those of earlier runs of a task that its own worker moved. `occurrence` says
+    of which schedule it is, None for a task of its own. `carried` are the attributes of a newer version, as
+    they are stored: a move takes them along.
     """
 
     task_id: str
@@ -145,6 +154,7 @@ class Task:
     claimed_at: int | None = None
     moved_to: Place | None = None
     attempts_before: int = 0
+    occurrence: Occurrence | None = None
     carried: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property
@@ -153,7 +163,7 @@ class Task:
 
     @property
     def pointer(self) -> Pointer:
-        return Pointer(self.place, self.run_at, self.tenant, self.large)
+        return Pointer(self.place, self.run_at, self.tenant, self.large, self.occurrence)
 
     @property
     def expires_at(self) -> int | None:
@@ -200,6 +210,7 @@ class Task:
             claimed_at=at,
             moved_to=self.moved_to,
             attempts_before=self.attempts_before,
+            occurrence=self.occurrence,
         )
 
 

@@ -82,7 +82,7 @@ class AddTasks:
             else:
                 ends.append((at, Unavailable("the store did not take it; it may be there or not")))
         self.add_task.meter.add(Metric.CREATED, len(near))
-        self.add_task.send_near.many(near)
+        self.add_task.send_near.many([task.pointer for task in near])
         return ends
 
     def _in_turn(self, one_key: Sequence[Numbered], is_over: Callable[[], bool]) -> Ends:

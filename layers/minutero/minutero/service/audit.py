@@ -12,6 +12,7 @@ from minutero.domain.timing import Timing
 from minutero.errors import Unavailable
 from minutero.ports import Clock, CursorStore, Parallel, RunLedger, TaskQueue, TaskStore
 from minutero.service.claim_batch import SEND_CHUNK, ClaimBatch, Tally, chunks
+from minutero.service.fire import FireOccurrences
 
 logger = logging.getLogger(__name__)
 
@@ -36,12 +37,13 @@ class AuditReport:
     tally: Tally = field(default_factory=Tally)
     buckets: int = 0
     sent_again: int = 0
+    rearmed: int = 0
     unavailable: list[str] = field(default_factory=list)
 
     @property
     def repairs(self) -> int:
-        """Tasks that no tick and no message would have run any more; it should be 0."""
-        return self.tally.claimed + self.sent_again
+        """Tasks and schedules that no tick and no message would have run any more; it should be 0."""
+        return self.tally.claimed + self.sent_again + self.rearmed
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +58,13 @@ class Auditor:
     clock: Clock
     timing: Timing
     parallel: Parallel
+    fire: FireOccurrences
     oldest_message: Callable[[int], int | None]
 
     def audit(self, shards: Sequence[int], deadline: int) -> AuditReport:
         """Looks at every bucket whose time has come, until `deadline` (milliseconds)."""
         report = AuditReport()
-        batch = ClaimBatch(self, lambda: self.clock.now() >= deadline)
+        batch = ClaimBatch(self, len(shards), lambda: self.clock.now() >= deadline)
         report.tally = batch.tally
         for shard in shards:
             for look, age in LOOKS.items():
@@ -105,7 +108,7 @@ class Auditor:
                 ids = [pointer.task_id for pointer in page.scheduled]
                 told = {"bucket": bucket, "task_ids": ids}
                 logger.error("a settled bucket held scheduled tasks", extra=told)
-                batch.claim_and_send(bucket, page.scheduled)
+                batch.serve(bucket, page.scheduled)
             batch.bury_unreadable(bucket, page.unreadable)
             for claim in page.open_claims:
                 if batch.is_rescuable(claim):

@@ -9,6 +9,7 @@ from minutero.domain.timing import Timing
 from minutero.errors import Conflict, Unavailable
 from minutero.ports import Clock, TaskStore
 from minutero.service.find_task import FOLLOWS, find_task
+from minutero.service.pass_on import PassOn
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,7 @@ class CancelTask:
     """
 
     store: TaskStore
+    pass_on: PassOn
     clock: Clock
     timing: Timing
     clock_margin: int = 0
@@ -31,6 +33,7 @@ class CancelTask:
         for _ in range(FOLLOWS):
             now = self.clock.now()
             task = find_task(self.store, task_id)
+            self.pass_on(task)
             keep_until = max(task.keep_until, (now + self.timing.retention) // SECOND)
             record = self.store.cancel(task, now, keep_until, now - self.clock_margin)
             if record.outcome is not None and record.outcome.ending is Ending.CANCELLED:

@@ -13,6 +13,7 @@ from minutero.domain.instants import SECOND
 from minutero.domain.task import OpenClaim, Place, Pointer, delay_seconds
 from minutero.domain.timing import Timing
 from minutero.ports import Clock, Parallel, TaskQueue, TaskStore
+from minutero.service.fire import FireOccurrences
 
 logger = logging.getLogger(__name__)
 
@@ -54,23 +55,42 @@ class BatchPorts(Protocol):
     def timing(self) -> Timing: ...
     @property
     def parallel(self) -> Parallel: ...
+    @property
+    def fire(self) -> FireOccurrences: ...
 
 
 class ClaimBatch:
     """Claims and sends batches of one bucket each, under open claims.
 
-    `time_is_up` stops the repeating of unknown answers; what is left then stays under its open claim, and
-    the tick that finds the claim older than its lease rescues it.
+    Occurrences that come next lie in one of so many `shards`. `time_is_up` stops the repeating of unknown
+    answers; what is left then stays under its open claim, and the tick that finds the claim older than its
+    lease rescues it.
     """
 
-    def __init__(self, ports: BatchPorts, time_is_up: Callable[[], bool]) -> None:
+    def __init__(self, ports: BatchPorts, shards: int, time_is_up: Callable[[], bool]) -> None:
         self._store = ports.store
         self._queue = ports.queue
         self._clock = ports.clock
         self._timing = ports.timing
         self._parallel = ports.parallel
+        self._fire = ports.fire
+        self._shards = shards
         self._time_is_up = time_is_up
         self.tally = Tally()
+
+    def serve(self, bucket: str, tasks: Sequence[Pointer]) -> None:
+        """Takes what is `scheduled` in a bucket: first the tasks of their own, which wait for nothing, then
+        occurrences, each once its schedule has the next."""
+        links = [task for task in tasks if task.is_a_link]
+        alone = [task for task in tasks if not task.is_a_link] if links else tasks
+        if alone:
+            self.claim_and_send(bucket, alone)
+        if links:
+            ready: dict[str, list[Pointer]] = {}
+            for link in self._fire(links, self._shards, self._time_is_up):
+                ready.setdefault(link.place.bucket, []).append(link)
+            for place, fired in ready.items():
+                self.claim_and_send(place, fired)
 
     def claim_and_send(self, bucket: str, tasks: Sequence[Pointer]) -> None:
         """Takes what is `scheduled`."""

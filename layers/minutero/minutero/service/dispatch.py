@@ -13,6 +13,7 @@ from minutero.domain.timing import Timing
 from minutero.errors import Unavailable
 from minutero.ports import Clock, CursorStore, Parallel, TaskQueue, TaskStore
 from minutero.service.claim_batch import ClaimBatch, Tally
+from minutero.service.fire import FireOccurrences
 from minutero.service.settle import is_settled
 from minutero.service.shards import first_watermark
 
@@ -44,21 +45,27 @@ class Dispatcher:
     clock: Clock
     timing: Timing
     parallel: Parallel
+    fire: FireOccurrences
     owner: str
 
     def tick(
-        self, shards: Sequence[int], growth: Sequence[Growth], deadline: int
+        self,
+        shards: Sequence[int],
+        growth: Sequence[Growth],
+        deadline: int,
+        latest: int | None = None,
     ) -> list[ShardReport]:
-        """One report a shard. No new batch is begun after `deadline` (milliseconds).
+        """One report a shard. No new batch is begun after `deadline`, and nothing is settled as if it were
+        later than `latest`, whatever the clock says (milliseconds; None: the clock is right).
 
         [now - look-back, now + look-ahead] of all shards comes first, then their backlogs, each with its
         share of the time that is left: an outage is caught up without starving what is due now, in
         whatever shard. A shard that cannot be served is reported and left to the next tick: it keeps no
         other waiting, and what was begun in it lies under an open claim.
         """
-        visits = [Visit(self, shard) for shard in shards]
+        visits = [Visit(self, shard, growth, latest) for shard in shards]
         for waiting, visit in zip(range(len(visits), 0, -1), visits, strict=True):
-            visit.begin(growth, self._share(deadline, waiting))
+            visit.begin(self._share(deadline, waiting))
         for waiting, visit in zip(range(len(visits), 0, -1), visits, strict=True):
             visit.catch_up(self._share(deadline, waiting))
         return [visit.report for visit in visits]
@@ -71,22 +78,26 @@ class Dispatcher:
 class Visit:
     """One dispatcher's work on one shard in one tick: `begin`, then `catch_up`."""
 
-    def __init__(self, dispatcher: Dispatcher, shard: int) -> None:
+    def __init__(
+        self, dispatcher: Dispatcher, shard: int, growth: Sequence[Growth], latest: int | None
+    ) -> None:
         self._d = dispatcher
+        self._latest = latest
         self._shard = shard
+        self._growth = growth
         self._watermark = self._saved = 0
         self._deadline = 0
         self._leased = False
         self._may_go_on = False
-        self._batch = ClaimBatch(dispatcher, self._time_is_up)
+        self._batch = ClaimBatch(dispatcher, growth[-1].shards, self._time_is_up)
         self.report = ShardReport(shard, self._batch.tally)
 
-    def begin(self, growth: Sequence[Growth], deadline: int) -> None:
+    def begin(self, deadline: int) -> None:
         """Serves what is due now, unless another dispatcher has the shard."""
         self._deadline = deadline
         with self._reported():
             cursor = self._d.cursors.get(self._shard) or self._d.cursors.begin(
-                self._shard, first_watermark(self._shard, growth)
+                self._shard, first_watermark(self._shard, self._growth)
             )
             self._watermark = self._saved = cursor.watermark
             now = self._d.clock.now()
@@ -132,12 +143,13 @@ class Visit:
         """The watermark moves over settled buckets only, and over none behind one that is not; the
         buckets behind that one are served all the same."""
         timing = self._d.timing
+        settled_by = now if self._latest is None else min(now, self._latest)
         contiguous = True
         for minute in minutes(self._watermark + MINUTE, now - timing.look_back - MINUTE):
             served = self._serve(minute)
             if served is _STOP or self._time_is_up():
                 return
-            contiguous = contiguous and is_late_minute(minute, now, timing.settle_grace)
+            contiguous = contiguous and is_late_minute(minute, settled_by, timing.settle_grace)
             contiguous = contiguous and is_settled(
                 self._d.store, bucket_name(minute, self._shard), pass_was_clean=served is _CLEAN
             )
@@ -160,7 +172,7 @@ class Visit:
                     return _STOP
                 served = _DIRTY
             if page.scheduled:
-                self._batch.claim_and_send(bucket, page.scheduled)
+                self._batch.serve(bucket, page.scheduled)
             if page.unreadable:
                 self._batch.bury_unreadable(bucket, page.unreadable)
             for claim in abandoned:

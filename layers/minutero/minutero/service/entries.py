@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from minutero.domain.instants import MINUTE, SECOND
 from minutero.errors import Unavailable
 from minutero.ports import Clock, Inbox, ScheduleStore, SettingsStore
 from minutero.service.fan_out import groups
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from minutero.service.shards import Shards
 
 logger = logging.getLogger(__name__)
+
+CLOCK_TOLERANCE = 5 * MINUTE
+"""A tick's own time and the clock are further apart by a fault alone: a tick is dropped after a minute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +71,33 @@ class Api:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """What the dispatcher function calls. `call_another` has a further dispatcher serve some shards."""
+    """What the dispatcher function calls. `call_another` has a further dispatcher serve some shards of the
+    same tick."""
 
     dispatcher: "Dispatcher"
     counts: "Shards"
     clock: Clock
-    call_another: Callable[[list[int]], None]
+    call_another: Callable[[list[int], int | None], None]
 
-    def tick(self, shards: Sequence[int] | None, deadline: int) -> "list[ShardReport]":
-        """One tick over these shards, or (None) over all there are, with the help of others."""
-        growth = self.counts.for_dispatch(self.clock.now())
+    def tick(
+        self, shards: Sequence[int] | None, deadline: int, at: int | None = None
+    ) -> "list[ShardReport]":
+        """One tick over these shards, or (None) over all there are, with the help of others.
+
+        `at` is the tick's own time, None when it is not known. A clock that is far from it is told in the
+        log, and no bucket is settled by it: it would put the watermark before tasks that are still to come.
+        """
+        now = self.clock.now()
+        if at is not None and abs(now - at) > CLOCK_TOLERANCE:
+            told = {"error": f"the clock is {(now - at) / SECOND:.0f} s ahead of its tick"}
+            logger.warning("a tick and the clock do not agree", extra=told)
+        growth = self.counts.for_dispatch(now)
         if shards is None:
             shards, others = groups(growth[-1].shards)
             for group in others:
-                self.call_another(group)
-        return self.dispatcher.tick(shards, growth, deadline)
+                self.call_another(group, at)
+        latest = None if at is None else at + CLOCK_TOLERANCE
+        return self.dispatcher.tick(shards, growth, deadline, latest)
 
 
 @dataclass(frozen=True, slots=True)

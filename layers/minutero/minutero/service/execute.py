@@ -12,6 +12,7 @@ from enum import StrEnum
 from minutero.domain.exchanged import Failed, Finished, InProgress, Move, Outgoing, RunResult, Sent
 from minutero.domain.instants import SECOND
 from minutero.domain.metrics import SILENT, Metric
+from minutero.domain.occurrence import Trigger
 from minutero.domain.retry import LONGEST_DELAY, backoff
 from minutero.domain.run import Ending, Outcome, bounded, short, succeeded
 from minutero.domain.task import Pointer, Task, delay_seconds
@@ -19,7 +20,8 @@ from minutero.domain.timing import Timing
 from minutero.errors import PermanentFailure, RetryLater
 from minutero.jobs import Job, JobRegistry, Run, Skipped
 from minutero.ports import Clock, Meter, RunOnce, TaskQueue, TaskStore
-from minutero.service import log_fields
+from minutero.service import log_fields, overlap
+from minutero.service.overlap import OneAtATime
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +61,7 @@ class Execute:
     store: TaskStore
     queue: TaskQueue
     run_once: RunOnce
+    one_at_a_time: OneAtATime
     jobs: JobRegistry
     clock: Clock
     timing: Timing
@@ -82,11 +85,20 @@ class Execute:
         if due > now:
             # By this worker's own clock: nothing starts early, whatever a queue or another clock did.
             return self._resend(pointer, due - now)
+        may_run = self.one_at_a_time.may_run(task, deadline)
+        if not may_run:
+            self.meter.add(Metric.OVERLAPS)
+            if self.one_at_a_time.waits(task):
+                return self._resend(pointer, overlap.PAUSE)
         result = self.run_once(
             task.run_id,
             deadline + self.timing.run_margin,
             (now + self.timing.retention) // SECOND,
-            lambda attempt: self._attempt(task, attempt, deadline),
+            lambda attempt: (
+                self._attempt(task, attempt, deadline)
+                if may_run
+                else overlap.skipped(attempt + task.attempts_before)
+            ),
         )
         return self._conclude(pointer, task, result)
 
@@ -129,19 +141,21 @@ class Execute:
             )
 
     def _run(self, task: Task, attempt: int, deadline: int) -> Run:
-        due = datetime.fromtimestamp(task.run_at / SECOND, UTC)
+        of = task.occurrence
         return Run(
             task_id=task.task_id,
             key=task.task_id,
             attempt=attempt,
-            run_at=due,
-            scheduled_for=due,
-            trigger="task",
-            is_catch_up=False,
+            run_at=_moment(task.run_at),
+            scheduled_for=_moment(of.nominal if of else task.run_at),
+            trigger=of.trigger if of else Trigger.TASK,
+            is_catch_up=of is not None and of.is_catch_up,
             _remaining=lambda: max(0, deadline - self.clock.now()) / SECOND,
         )
 
     def _conclude(self, pointer: Pointer, task: Task, result: RunResult) -> Verdict:
+        pause = self._pause(result.attempt, result.error) if isinstance(result, Failed) else 0
+        self.one_at_a_time.concluded(task, result, pause)
         match result:
             case Finished(outcome, fresh):
                 self._tell_end(task, outcome, fresh=fresh)
@@ -157,7 +171,7 @@ class Execute:
                 self.meter.add(Metric.FAILED)
                 told = {**log_fields.of_task(task), "error": short(error)}
                 logger.info("attempt %d failed", attempt, extra=told)
-                return self._retry(pointer, task, attempt, self._pause(attempt, error))
+                return self._retry(pointer, task, attempt, pause)
             case _:
                 logger.warning("overtaken after its time-out", extra=log_fields.of_task(task))
                 return Verdict.KEPT
@@ -197,6 +211,10 @@ class Execute:
         later = replace(pointer, due=now + max(0, pause))
         sent = self.queue.send([Outgoing(later, delay_seconds(later.due, now))])
         return Verdict.RESENT if sent == [Sent.SENT] else Verdict.KEPT
+
+
+def _moment(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms / SECOND, UTC)
 
 
 def _call(job: Job | None, task: Task, run: Run) -> Outcome:

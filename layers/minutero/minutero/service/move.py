@@ -14,6 +14,7 @@ from minutero.ports import Clock, RunLedger, TaskStore
 from minutero.service.cancel import is_superseded, why_not
 from minutero.service.find_task import FOLLOWS, find_task
 from minutero.service.letters import ending_of, letter_of
+from minutero.service.pass_on import PassOn
 from minutero.service.send_near import SendNear
 
 MOST_MOVES = 9_999
@@ -30,6 +31,7 @@ class MoveTask:
     store: TaskStore
     ledger: RunLedger
     send_near: SendNear
+    pass_on: PassOn
     clock: Clock
     timing: Timing
     clock_margin: int = 0
@@ -70,6 +72,7 @@ class MoveTask:
             task = find_task(self.store, task_id)
             if task.run_no >= MOST_MOVES:
                 raise Conflict(f"task {task_id} was moved {MOST_MOVES} times; add a new one")
+            self.pass_on(task)
             letter = takes_back(task) if takes_back is not None else None
             to = task.moved(due(now), now, self.timing.retention)
             blocking = self._carry_out(task, to, token, now, letter)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from minutero.ports import Answer, Argument
 from minutero.testing.memory_ledger import LedgerRunOnce, MemoryRunLedger
 from minutero.testing.memory_queue import MemoryQueue
+from minutero.testing.memory_schedules import MemoryOverlapLocks, MemoryScheduleStore
 from minutero.testing.memory_settings import MemoryCursorStore, MemorySettingsStore
 from minutero.testing.memory_tasks import MemoryTaskStore
 
@@ -15,8 +16,10 @@ __all__ = [
     "LedgerRunOnce",
     "Memory",
     "MemoryCursorStore",
+    "MemoryOverlapLocks",
     "MemoryQueue",
     "MemoryRunLedger",
+    "MemoryScheduleStore",
     "MemorySettingsStore",
     "MemoryTaskStore",
     "one_by_one",
@@ -29,6 +32,8 @@ class Memory:
     def __init__(self) -> None:
         self.ledger = MemoryRunLedger()
         self.tasks = MemoryTaskStore(self.ledger)
+        self.schedules = MemoryScheduleStore(self.tasks, self.ledger)
+        self.locks = MemoryOverlapLocks()
         self.cursors = MemoryCursorStore()
         self.settings = MemorySettingsStore()
         self.queue = MemoryQueue()

@@ -198,6 +198,18 @@ class MemoryTaskStore:
         page = rest[: self._page]
         return [letter for _, letter in page], page[-1][0] if len(rest) > len(page) else None
 
+    # --- what a change of a schedule does to tasks
+
+    def set_state(self, place: Place, state: State) -> None:
+        stored = self.get(place)
+        if stored is not None:
+            self._write(place, replace(stored, state=state))
+
+    def set_occurrence(self, pointer: Pointer) -> None:
+        stored = self.get(pointer.place)
+        if stored is not None:
+            self._write(pointer.place, replace(stored, occurrence=pointer.occurrence))
+
     # --- the parts
 
     def _find(self, place: Place) -> Task | OpenClaim | None:
