@@ -14,6 +14,8 @@ from tests.sam_local.engine import NoEngine
 
 @pytest.fixture
 def nobodys_engine(monkeypatch, tmp_path):
+    """No engine, on a machine of its own: the tests before may have this one's."""
+    monkeypatch.setattr(daemon, "MACHINE", tmp_path)
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nobody")
 
 
@@ -40,13 +42,11 @@ def test_an_engine_is_fetched_from_debian_alone(nobodys_engine, monkeypatch, tmp
 
 @pytest.fixture
 def dockerd_ends(nobodys_engine, monkeypatch, tmp_path):
-    """A dockerd that cannot run here, on a machine of its own: another test may have the engine."""
     fake = tmp_path / "bin" / "dockerd"
     fake.parent.mkdir()
     fake.write_text("#!/bin/sh\necho 'failed to mount cgroups' >&2\nexit 1\n")
     fake.chmod(0o755)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setattr(daemon, "MACHINE", tmp_path)
     monkeypatch.setenv("PATH", str(fake.parent), prepend=os.pathsep)
 
 
