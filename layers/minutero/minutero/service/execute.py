@@ -90,17 +90,24 @@ class Execute:
             self.meter.add(Metric.OVERLAPS)
             if self.one_at_a_time.waits(task):
                 return self._resend(pointer, overlap.PAUSE)
-        result = self.run_once(
+        result = self.run(task, deadline, may_run=may_run)
+        return self._conclude(pointer, task, result)
+
+    def run(self, task: Task, deadline: int, *, may_run: bool = True) -> RunResult:
+        """One attempt of a task's run, unless another has it or it is over; by whatever way the task came.
+
+        Raises Unavailable.
+        """
+        return self.run_once(
             task.run_id,
             deadline + self.timing.run_margin,
-            (now + self.timing.retention) // SECOND,
+            (self.clock.now() + self.timing.retention) // SECOND,
             lambda attempt: (
                 self._attempt(task, attempt, deadline)
                 if may_run
                 else overlap.skipped(attempt + task.attempts_before)
             ),
         )
-        return self._conclude(pointer, task, result)
 
     def _attempt(self, task: Task, attempt: int, deadline: int) -> Outcome:
         """One attempt, inside the idempotent call. What is final is returned, a failure that may be tried
