@@ -17,8 +17,11 @@ AREAS = json.loads((ROOT / "tests/cases/field_reports.json").read_text("utf-8"))
 COMPLETE = {
     "api",
     "cancel",
+    "clock",
+    "cron-syntax",
     "deploy",
     "dlq",
+    "dst",
     "dynamodb",
     "iam",
     "idempotency",
@@ -26,14 +29,15 @@ COMPLETE = {
     "json",
     "limits",
     "logs",
+    "misfire",
     "moto",
     "pynamodb",
+    "rate",
     "reschedule",
     "sqs-lambda",
     "tick",
+    "tzdata",
 }
-OF_SCHEDULES = {"B171", "B172", "B173"}
-"""Of an area that is complete but for them."""
 
 SECTIONS = [heading for heading in headings(PAGE) if heading != "Field reports"]
 ROWS = [(section, row) for section in SECTIONS for row in table(PAGE, section)]
@@ -49,8 +53,7 @@ def defined_in(path):
 def test_every_report_of_a_complete_area_is_in_the_page():
     told = {row[0] for _, row in ROWS}
     wanted = {report for area in COMPLETE for report in AREAS.get(area, ())}
-    assert wanted - told == OF_SCHEDULES
-    assert set(re.findall(r"B\d{3}", (ROOT / PAGE).read_text("utf-8"))) >= OF_SCHEDULES
+    assert wanted <= told
 
 
 def test_a_report_stands_once_and_under_its_area():

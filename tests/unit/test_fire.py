@@ -4,7 +4,7 @@ import pytest
 from faults import is_down, loses_its_answer
 from world import NOW, World
 
-from minutero.domain.instants import HOUR, MINUTE, SECOND
+from minutero.domain.instants import HOUR, MINUTE, SECOND, parse_instant
 from minutero.domain.lifecycle import Status
 from minutero.domain.metrics import Metric
 from minutero.domain.schedule import Definition, Misfire
@@ -218,6 +218,16 @@ def test_a_clock_an_hour_ahead_makes_no_time_come_twice_or_never(world):
     world.clock.advance(-HOUR)
     world.play(75)
     assert sorted(times_run(world)) == [NOW + minutes * MINUTE for minutes in range(10, 75, 10)]
+
+
+def test_a_time_the_clock_leaves_out_is_counted():
+    """B044: a job at two in the night was left out in spring, without notice."""
+    world = World(now=parse_instant("2027-03-27T01:20:00Z"))
+    put(world, "cron(30 2 * * ? *)", timezone="Europe/Paris")
+    world.play(12)
+    assert len(world.runs) == 1
+    assert row(world).pending.nominal == parse_instant("2027-03-29T00:30:00Z")
+    assert world.meter.totals()[Metric.GAPS] == 1
 
 
 # --- one occurrence alone
