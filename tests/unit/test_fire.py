@@ -128,6 +128,24 @@ def times_run_all(world):
     )[::-1]
 
 
+def test_what_a_tick_has_no_time_to_fire_is_left_to_the_next(world):
+    for number in range(20):
+        put(world, "rate(1 hour)", f"s{number}")
+    world.clock.advance(58 * MINUTE)
+
+    def slow(real, change):
+        world.clock.advance(SECOND)
+        return real(change)
+
+    world.schedules.always("step", slow)
+    world.tick(enough=10 * SECOND)
+    fired = sum(row(world, f"s{number}").pending.nominal > NOW + HOUR for number in range(20))
+    assert 5 <= fired <= 10
+    world.schedules.heal()
+    world.play(4)
+    assert len(world.runs) == 20
+
+
 def test_a_step_another_has_taken_is_looked_at_again(world):
     put(world, "rate(1 hour)")
     world.clock.advance(58 * MINUTE)

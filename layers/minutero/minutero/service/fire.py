@@ -66,6 +66,8 @@ class FireOccurrences:
     def _fire(self, pointer: Pointer, shards: int, time_is_up: Callable[[], bool]) -> list[Pointer]:
         """A schedule that cannot be served is left to the next tick; what of it has fired is not."""
         ready: list[Pointer] = []
+        if time_is_up():
+            return ready
         try:
             self._steps(pointer, shards, time_is_up, ready)
         except Unavailable as error:
