@@ -80,6 +80,7 @@ class World:
         self.store = Faulty(self.memory.tasks)
         self.schedules = Faulty(self.memory.schedules)
         self.locks = Faulty(self.memory.locks)
+        self.slots = Faulty(self.memory.slots)
         self.queue = Faulty(self.memory.queue)
         self.cursors = Faulty(self.memory.cursors)
         self.settings = Faulty(self.memory.settings)
@@ -129,6 +130,7 @@ class World:
             queue=self.queue,
             run_once=self.run_once,
             one_at_a_time=OneAtATime(self.locks, self.clock, self.timing),
+            slots=self.slots,
             jobs=self.registry,
             clock=self.clock,
             timing=self.timing,

@@ -3,12 +3,14 @@
 from typing import TYPE_CHECKING
 
 from minutero.errors import (
+    ConditionFailed,
     Conflict,
     InvalidInput,
     InvalidSchedule,
     KeyConflict,
     MinuteroError,
     NotFound,
+    NothingDone,
     PermanentFailure,
     RetryLater,
     SettingsError,
@@ -23,12 +25,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Client",
+    "ConditionFailed",
     "Conflict",
     "InvalidInput",
     "InvalidSchedule",
     "KeyConflict",
     "MinuteroError",
     "NotFound",
+    "NothingDone",
     "PermanentFailure",
     "RetryLater",
     "Run",

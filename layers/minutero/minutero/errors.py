@@ -7,6 +7,8 @@
     +-- NotFound                           no such task
     +-- Conflict                           the request is sound, the state of the task forbids it
     |   +-- KeyConflict                    the key belongs to a task with another body
+    +-- NothingDone                        a `run.once` block was left without a write; its slot is free
+    +-- ConditionFailed                    a write's own condition did not hold; nothing was written
     +-- Unavailable                        AWS did not answer, or the answer was lost; may be repeated
     +-- SettingsError (also a ValueError)  the deployment's settings contradict each other
     +-- PermanentFailure                   raised by a job: do not try again
@@ -14,6 +16,9 @@
 
 Losing a race is no error: it is a value the ports return.
 """
+
+from collections.abc import Mapping
+from typing import Any
 
 _TEN_YEARS = 3653 * 86_400
 
@@ -70,6 +75,32 @@ class KeyConflict(Conflict):
             "use a new key, or send the first body again"
         )
         self.task_id = task_id
+
+
+class NothingDone(MinuteroError):
+    """A `run.once` block was left without a write. Its slot is free: a slot alone would say that something
+    was done."""
+
+
+class ConditionFailed(MinuteroError):
+    """The condition of a write in a `run.once` block did not hold; nothing was written, the slot is free.
+
+    `number` is the write's, counted from 1 in the order of the body; `found` is the item that lay there, None
+    where there was none.
+    """
+
+    def __init__(self, number: int, write: str, found: Mapping[str, Any] | None) -> None:
+        lies = (
+            "there is no such item"
+            if found is None
+            else "the item that is there does not fulfil it"
+        )
+        super().__init__(
+            f"the condition of write {number} ({write}) failed: {lies}; nothing was written"
+        )
+        self.number = number
+        self.write = write
+        self.found = found
 
 
 class Unavailable(MinuteroError):

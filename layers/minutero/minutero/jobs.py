@@ -17,6 +17,8 @@ from datetime import datetime
 from typing import Any, NoReturn, TypeVar
 
 from minutero.domain.new_task import check_name
+from minutero.errors import MinuteroError
+from minutero.transaction import SlotsOfRun, Transaction
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -41,10 +43,24 @@ class Run:
     trigger: str
     is_catch_up: bool
     _remaining: Callable[[], float]
+    _slots: SlotsOfRun | None = None
 
     def remaining(self) -> float:
         """Seconds until this attempt is ended from outside."""
         return self._remaining()
+
+    def once(self, key: str, *, keep_days: int | None = None) -> Transaction:
+        """A block whose writes and slot are committed together: once for this job and key, whoever tries.
+
+        The slot is kept for good, or for `keep_days` (30 to 3650). Of the block: `transaction.Transaction`.
+        Raises InvalidInput for a key or days that cannot be; at the end of the block NothingDone,
+        ConditionFailed, InvalidInput for writes that DynamoDB never takes, and Unavailable.
+        """
+        if self._slots is None:
+            raise MinuteroError(
+                "this run has no slots; in a test make it by minutero.testing.job_run"
+            )
+        return self._slots.once(key, keep_days)
 
     def skip(self, why: str) -> NoReturn:
         """Ends the run as skipped: nothing was to be done."""

@@ -30,6 +30,7 @@ from minutero.domain.exchanged import (
 from minutero.domain.metrics import Metric
 from minutero.domain.run import Outcome, RunRecord
 from minutero.domain.schedule import Fate, Schedule
+from minutero.domain.slot import Slot, Write
 from minutero.domain.task import KeyRecord, OpenClaim, Place, Pointer, Task
 
 Argument = TypeVar("Argument")
@@ -196,6 +197,18 @@ class RunLedger(Protocol):
 
     def known(self, run_ids: Sequence[str]) -> frozenset[str]:
         """Which of up to 100 runs have a record. Not consistent: a record may be a moment too new."""
+
+
+class Slots(Protocol):
+    """What jobs take together with their own writes. Slots lie beside the run records."""
+
+    def take(self, slot: Slot, writes: Sequence[Write]) -> bool:
+        """Takes a slot and makes the writes, in one transaction. Guard: nobody has taken it, or its time is
+        over. False when somebody has: then nothing was written, whatever the writes' own conditions say.
+        Finding the own owner there is one's own try: True.
+
+        Raises ConditionFailed when the slot is free and a write's own condition failed, InvalidInput for
+        writes that can never be made; the slot is free then."""
 
 
 class ScheduleStore(Protocol):

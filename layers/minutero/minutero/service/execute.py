@@ -19,9 +19,10 @@ from minutero.domain.task import Pointer, Task, delay_seconds
 from minutero.domain.timing import Timing
 from minutero.errors import PermanentFailure, RetryLater
 from minutero.jobs import Job, JobRegistry, Run, Skipped
-from minutero.ports import Clock, Meter, RunOnce, TaskQueue, TaskStore
+from minutero.ports import Clock, Meter, RunOnce, Slots, TaskQueue, TaskStore
 from minutero.service import log_fields, overlap
 from minutero.service.overlap import OneAtATime
+from minutero.transaction import SlotsOfRun
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +63,7 @@ class Execute:
     queue: TaskQueue
     run_once: RunOnce
     one_at_a_time: OneAtATime
+    slots: Slots
     jobs: JobRegistry
     clock: Clock
     timing: Timing
@@ -158,6 +160,7 @@ class Execute:
             trigger=of.trigger if of else Trigger.TASK,
             is_catch_up=of is not None and of.is_catch_up,
             _remaining=lambda: max(0, deadline - self.clock.now()) / SECOND,
+            _slots=SlotsOfRun(self.slots, task.job, task.task_id, self.clock),
         )
 
     def _conclude(self, pointer: Pointer, task: Task, result: RunResult) -> Verdict:

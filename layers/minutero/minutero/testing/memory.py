@@ -10,6 +10,7 @@ from minutero.testing.memory_ledger import LedgerRunOnce, MemoryRunLedger
 from minutero.testing.memory_queue import MemoryQueue
 from minutero.testing.memory_schedules import MemoryOverlapLocks, MemoryScheduleStore
 from minutero.testing.memory_settings import MemoryCursorStore, MemorySettingsStore
+from minutero.testing.memory_slots import MemorySlots
 from minutero.testing.memory_tasks import MemoryTaskStore
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "MemoryRunLedger",
     "MemoryScheduleStore",
     "MemorySettingsStore",
+    "MemorySlots",
     "MemoryTaskStore",
     "one_by_one",
 ]
@@ -34,6 +36,7 @@ class Memory:
         self.tasks = MemoryTaskStore(self.ledger)
         self.schedules = MemoryScheduleStore(self.tasks, self.ledger)
         self.locks = MemoryOverlapLocks()
+        self.slots = MemorySlots()
         self.cursors = MemoryCursorStore()
         self.settings = MemorySettingsStore()
         self.queue = MemoryQueue()

@@ -128,6 +128,7 @@ def worker(jobs: JobRegistry) -> Worker:
     from minutero.aws.run_ledger import DynamoRunLedger
     from minutero.aws.run_once import PowertoolsRunOnce
     from minutero.aws.settings_store import DynamoSettingsStore
+    from minutero.aws.slots import DynamoSlots
     from minutero.aws.task_store import DynamoTaskStore
     from minutero.service.execute import Execute
     from minutero.service.overlap import OneAtATime
@@ -143,6 +144,7 @@ def worker(jobs: JobRegistry) -> Worker:
         queue,
         PowertoolsRunOnce(DynamoRunLedger(dynamodb, settings.runs_table, CLOCK), CLOCK),
         OneAtATime(DynamoOverlapLocks(tables, CLOCK), CLOCK, settings.timing),
+        DynamoSlots(dynamodb, settings.runs_table, CLOCK),
         jobs,
         CLOCK,
         settings.timing,
