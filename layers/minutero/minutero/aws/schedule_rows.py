@@ -52,6 +52,7 @@ def schedule_attributes(schedule: Schedule) -> dict[str, Any]:
         "catch_up_until": schedule.catch_up_until or None,
         "paused_since": schedule.paused_since,
         "paused_reason": schedule.paused_reason or None,
+        "fired_at": schedule.fired_at or None,
     }
 
 
@@ -90,6 +91,7 @@ def _to_schedule(item: ScheduleItem, payload: str | None) -> Schedule:
         catch_up_until=int(item.catch_up_until or 0),
         paused_since=whole(item.paused_since),
         paused_reason=item.paused_reason or "",
+        fired_at=int(item.fired_at or 0),
     )
 
 

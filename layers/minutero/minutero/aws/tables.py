@@ -138,6 +138,7 @@ class ScheduleItem(Model):
     catch_up_until = NumberAttribute(null=True)
     paused_since = NumberAttribute(null=True)
     paused_reason = UnicodeAttribute(null=True)
+    fired_at = NumberAttribute(null=True)
 
 
 class SchedulePayloadItem(Model):

@@ -137,9 +137,9 @@ class ReviseSchedule:
         closes = []
         for link in links:
             task = tasks.get(pointer_to(link).place)
-            record = records.get(run_id_of(link.task_id, 0))
             waits = task is not None and task.state in (State.SCHEDULED, State.CLAIMED)
-            if waits and (record is None or record.may_start(now - self.clock_margin)):
+            # One that failed and is to be tried again has begun.
+            if waits and run_id_of(link.task_id, 0) not in records:
                 closes.append(link)
         return closes, tuple(link for link in current.fired if link not in closes)
 
