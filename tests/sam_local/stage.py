@@ -93,7 +93,7 @@ def add_and_follow(run: Functions) -> dict[str, Any]:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         _, task = run.http("GET", f"/tasks/{added['task_id']}")
-        if "finished_at" in task["timeline"]:
+        if task["timeline"]["finished_at"]:
             return task
         if time.monotonic() > deadline:
             raise FunctionError(f"the task has not run in {PATIENCE_SECONDS} s: {task}")
