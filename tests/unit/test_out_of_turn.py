@@ -119,3 +119,13 @@ def test_another_rule_put_together_with_a_pause_in_an_outage_leaves_the_old_time
     assert [(fate.name, fate.first, fate.last) for fate in noted] == [
         ("changed", NOW + 10 * MINUTE, NOW + 60 * MINUTE)
     ]
+
+
+def test_nor_does_it_when_the_time_has_come_and_the_jitter_has_not_passed(world):
+    put(world, "rate(1 hour)", jitter_seconds=1_800)
+    task = task_of(world, row(world).pending)
+    world.clock.advance(task.run_at - SECOND - NOW)
+    world.fire.pass_on(task, 4)
+    world.revise.delete("s")
+    world.play(2)
+    assert ran(world) == []

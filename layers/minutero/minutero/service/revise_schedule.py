@@ -128,8 +128,7 @@ class ReviseSchedule:
 
         A link whose task somebody has moved or cancelled is that somebody's.
         """
-        ahead = [link for link in current.fired if link.is_ahead(now)]
-        links = [*ahead, current.pending] if current.pending else ahead
+        links = [*current.fired, current.pending] if current.pending else current.fired
         if not links:
             return [], current.fired
         tasks = self.store.get_many([pointer_to(link) for link in links])
@@ -137,9 +136,12 @@ class ReviseSchedule:
         closes = []
         for link in links:
             task = tasks.get(pointer_to(link).place)
-            waits = task is not None and task.state in (State.SCHEDULED, State.CLAIMED)
-            # One that failed and is to be tried again has begun.
-            if waits and run_id_of(link.task_id, 0) not in records:
+            if task is None or task.state not in (State.SCHEDULED, State.CLAIMED):
+                continue
+            # One that failed and is to be tried again has begun. What its schedule has done with is as much
+            # ahead as its task: somebody meant to cancel or move it, and was not answered.
+            ahead = link is current.pending or task.run_at > now
+            if ahead and run_id_of(link.task_id, 0) not in records:
                 closes.append(link)
         return closes, tuple(link for link in current.fired if link not in closes)
 
