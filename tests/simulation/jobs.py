@@ -3,9 +3,11 @@
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from minutero.domain.occurrence import Trigger
 from minutero.errors import PermanentFailure, RetryLater
 from minutero.jobs import Job, JobRegistry, Run
 from tests.simulation.kernel import Killed
+from tests.simulation.slots import pay
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -41,7 +43,12 @@ def _job(kind: str, world: "World") -> Any:
     def body(_payload: Any, run: Run) -> Any:
         world.watch.body_started(run.task_id, kernel.own_now())
         kernel.note(run.task_id.encode())
-        return behaves(world, run)
+        if world.weather.slots:
+            pay(run)
+        if run.trigger is Trigger.TASK and run.task_id not in world.watch.occurrences:
+            return behaves(world, run)
+        with world.schedule_watch.running(run):
+            return behaves(world, run)
 
     return body
 

@@ -8,15 +8,29 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
-from minutero.domain.instants import HOUR, MINUTE, SECOND
+from minutero.domain.instants import HOUR, MINUTE, SECOND, parse_instant
 from minutero.service import audit
 from tests.simulation.clients import Clients
 from tests.simulation.faults import Rates
 from tests.simulation.kernel import Kernel
+from tests.simulation.schedules import ScheduleClients
 from tests.simulation.watch import Violation
 from tests.simulation.world import START, Weather, World
 
 SPAN = 4 * MINUTE
+TASKS = 50, 140
+FEWER = 10, 40
+"""Tasks of one world, from and to; those where there are schedules, too."""
+
+SHARE = 4
+"""One world in so many has schedules: an occurrence takes longer than a task of its own."""
+
+CLOCKS_CHANGE = {
+    0: parse_instant("2027-03-28T01:00:00Z"),
+    1: parse_instant("2027-10-31T01:00:00Z"),
+}
+"""Europe's, forward and back: https://www.iana.org/time-zones"""
+
 NORMALLY_SLOW = 0.02
 LONGEST_END = 3 * HOUR
 """How long a world may go on after its clients, in quiet, before what is left counts as lost."""
@@ -41,12 +55,13 @@ def run_seed(seed: int, season: Callable[[Weather], Weather] = lambda usual: usu
 
 
 def _run(seed: int, season: Callable[[Weather], Weather]) -> Result:
-    kernel = Kernel(seed, START + seed % 60 * SECOND)
+    kernel = Kernel(seed, _start(seed) + seed % 60 * SECOND)
     with _seeded_secrets(kernel), _early_looks():
-        weather = season(_weather(kernel))
+        weather = season(_weather(kernel, seed))
         world = World(kernel, weather)
         clients = Clients(world, SPAN)
-        clients.plan(kernel.between(50, 140))
+        clients.plan(kernel.between(*(FEWER if weather.schedules else TASKS)))
+        ScheduleClients(world, clients, SPAN).plan(weather.schedules)
         _plan_ticks(kernel, world)
         broken = detail = ""
         try:
@@ -60,7 +75,13 @@ def _run(seed: int, season: Callable[[Weather], Weather]) -> Result:
         return Result(seed, len(world.watch.due), world.watch.bodies, kernel.digest, broken, detail)
 
 
-def _weather(kernel: Kernel) -> Weather:
+def _start(seed: int) -> int:
+    """Some worlds with schedules see the clocks of Europe change."""
+    odd = seed % SHARE == SHARE - 1
+    return CLOCKS_CHANGE.get(seed // SHARE % 5, START) - 4 * MINUTE if odd else START
+
+
+def _weather(kernel: Kernel, seed: int) -> Weather:
     chance = kernel.chance
     shards = 1 if chance() < 0.8 else 2
     rates = Rates(slow=kernel.one_of((*[NORMALLY_SLOW] * 3, 0.2)))
@@ -80,6 +101,8 @@ def _weather(kernel: Kernel) -> Weather:
         doubled=0.8 if outage else 0.1,
         leases=chance() < 0.7,
         rates=rates,
+        slots=seed % SHARE == 1,
+        schedules=kernel.between(2, 6) if seed % SHARE == SHARE - 1 else 0,
     )
 
 

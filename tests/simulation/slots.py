@@ -1,4 +1,4 @@
-"""Slots in the simulation: each run pays twice, under a slot of its own and under one it shares with others."""
+"""Slots in the simulation: a run pays twice, under a slot of its own and under one it shares with others."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -3,6 +3,7 @@
 from minutero.domain.buckets import bucket_name, parse_bucket
 from minutero.domain.exchanged import Cursor, Move
 from minutero.domain.instants import MINUTE
+from minutero.domain.occurrence import Occurrence
 from minutero.domain.run import Ending, RunRecord
 from minutero.domain.task import OpenClaim, State, Task
 from tests.simulation.kernel import Kernel
@@ -28,12 +29,16 @@ class Watch:
         self.due: dict[str, int] = {}
         self.ended: dict[str, Ending] = {}
         self.cancelled: set[str] = set()
+        self.moved: set[str] = set()
+        self.occurrences: dict[str, Occurrence] = {}
         self.running: dict[str, str] = {}
         self.bodies = 0
 
     def task_put(self, task: Task, watermark: int | None) -> None:
         """A task has been stored, new or moved."""
         self.due[task.task_id] = task.run_at
+        if task.occurrence is not None:
+            self.occurrences[task.task_id] = task.occurrence
         minute, shard = parse_bucket(task.place.bucket)
         if watermark is not None and minute <= watermark:
             raise Violation("behind", f"{task.place} is behind the watermark of shard {shard}")
@@ -41,6 +46,7 @@ class Watch:
     def task_moved(self, move: Move) -> None:
         """A run was superseded; a redriven task may run again."""
         self.ended.pop(move.task.task_id, None)
+        self.moved.add(move.task.task_id)
 
     def body_started(self, task_id: str, own_clock: int) -> None:
         """A job's body begins, in the process with that clock."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from minutero.domain.buckets import minute_of
 from minutero.domain.exchanged import Cursor, Growth
-from minutero.domain.instants import MINUTE, SECOND
+from minutero.domain.instants import HOUR, MINUTE, SECOND
 from minutero.domain.lifecycle import Status
 from minutero.domain.task import OpenClaim, State, Task
 from minutero.domain.timing import Timing
@@ -17,12 +17,18 @@ from minutero.service.audit import Auditor
 from minutero.service.dead_letter import Burial, BuryMessage
 from minutero.service.dispatch import Dispatcher
 from minutero.service.execute import Execute, Verdict
+from minutero.service.fire import FireOccurrences
+from minutero.service.overlap import OneAtATime
+from minutero.service.pass_on import PassOn
 from minutero.service.read_task import ReadTask
 from minutero.service.shards import Shards
 from minutero.testing.memory import LedgerRunOnce, MemorySettingsStore, one_by_one
 from tests.simulation.faults import Faulty, Rates
 from tests.simulation.jobs import registry_of
 from tests.simulation.kernel import Kernel, Process
+from tests.simulation.schedule_stores import WatchedLocks, WatchedSchedules
+from tests.simulation.schedule_watch import ScheduleWatch
+from tests.simulation.slots import WatchedSlots
 from tests.simulation.stores import Message, SimQueue, WatchedCursors, WatchedLedger, WatchedTasks
 from tests.simulation.watch import Violation, Watch
 
@@ -31,6 +37,9 @@ TIMING = Timing(worker_timeout=10 * SECOND)
 VISIBILITY = 6 * TIMING.worker_timeout
 AFTERWARDS = 12 * MINUTE
 """From the end of the last task to the last look: longer than buckets take to be settled and audited."""
+FAR = 2 * HOUR
+"""What is due so long from now is not waited for: the next occurrence of a rule with a long period."""
+
 FINAL = frozenset(Status) - {
     Status.SCHEDULED,
     Status.CLAIMED,
@@ -56,6 +65,8 @@ class Weather:
     doubled: float
     leases: bool
     rates: Rates
+    schedules: int
+    slots: bool
 
 
 class World:
@@ -72,6 +83,12 @@ class World:
         self.cursors = WatchedCursors(self.watch, leases=weather.leases)
         self.tasks = WatchedTasks(self.ledger, self.cursors, kernel, weather.rates, weather.page)
         self.cursors.tasks = self.tasks
+        self.schedule_watch = ScheduleWatch(
+            kernel, self.watch, TIMING, true_clocks=weather.true_clocks
+        )
+        self.schedules = WatchedSchedules(self.tasks, self.ledger, self.schedule_watch)
+        self.locks = WatchedLocks()
+        self.slots = WatchedSlots(self.watch)
         self.queue = SimQueue(kernel, weather.rates, VISIBILITY)
         self.queue.deliver = self._deliver
         self.queue.deliver_dead = self._deliver_dead
@@ -131,6 +148,7 @@ class World:
             clock,
             self.timing,
             one_by_one,
+            self.fire(),
             owner,
         )
         now = clock.now()
@@ -140,6 +158,16 @@ class World:
             dispatcher.tick(range(growth[-1].shards), growth, deadline)
         except Unavailable:
             return
+
+    def fire(self) -> FireOccurrences:
+        """What takes the steps of schedules."""
+        schedules = self.port(self.schedules, "schedules")
+        return FireOccurrences(schedules, self.clock(), self.timing, one_by_one)
+
+    def pass_on(self) -> PassOn:
+        """What goes before a cancel or a move."""
+        counts = Shards(self.port(self.settings, "settings"), self.wanted_shards)
+        return PassOn(self.fire(), counts, self.clock())
 
     # --- the worker
 
@@ -166,6 +194,8 @@ class World:
             self.port(self.tasks, "tasks"),
             self.port(self.queue, "queue"),
             LedgerRunOnce(self.port(self.ledger, "ledger"), self.clock()),
+            OneAtATime(self.port(self.locks, "locks"), self.clock(), self.timing),
+            self.port(self.slots, "slots"),
             self.jobs,
             self.clock(),
             self.timing,
@@ -188,8 +218,15 @@ class World:
                     self.watch.arrived_early(pointer.task_id)
             except Unavailable:
                 continue
+            if verdict is Verdict.ENDED:
+                self._check_let_go(tasks.get(pointer.place))
             if verdict is not Verdict.KEPT:
                 acknowledged.append(message)
+
+    def _check_let_go(self, task: Task | None) -> None:
+        of = None if task is None else task.occurrence
+        if of and of.overlap != "allow" and task.task_id not in self.locks.let_go_by:
+            raise Violation("locked", f"{task.task_id} has ended and keeps its schedule waiting")
 
     # --- the dead-letter function
 
@@ -226,13 +263,20 @@ class World:
             clock,
             self.timing,
             one_by_one,
+            self.fire(),
             self.queue.oldest,
         )
         deadline = clock.now() + self.timing.dispatcher_timeout - 5 * SECOND
         report = auditor.audit(sorted(self.cursors.cursors), deadline)
-        if report.tally.claimed or report.sent_again:
+        if report.tally.claimed or (report.sent_again and not self._some_wait()):
             # What it repairs should never have happened: else mutants would hide behind the repairs.
             raise Violation("lost", f"the audit had to repair {report}")
+
+    def _some_wait(self) -> bool:
+        """An occurrence waits for another of its schedule: it is claimed, shows no run, and its message is
+        sent again and again. An audit that looks after minutes takes it for lost: one message more."""
+        of = (task.occurrence for task in self.pending())
+        return any(one is not None and one.overlap == "queue" for one in of)
 
     # --- the end
 
@@ -241,7 +285,7 @@ class World:
         return not self.queue.waiting and not self.kernel.alive and not self.pending()
 
     def pending(self) -> list[Task]:
-        """Tasks that have not ended."""
+        """Tasks that have not ended, but for those of schedules that are due after the world's end."""
         return [
             item
             for bucket in self.tasks.buckets.values()
@@ -249,6 +293,7 @@ class World:
             if isinstance(item, Task)
             and item.state is not State.MOVED
             and item.task_id not in self.watch.ended
+            and item.run_at < self.kernel.now + FAR
         ]
 
     def needs_a_tick(self) -> bool:
@@ -279,6 +324,7 @@ class World:
                 raise Violation("cancelled", f"{task_id} was cancelled and reads as {view.status}")
             if view.status is Status.DEAD and view.task.run_id not in self.tasks.letters:
                 raise Violation("lost", f"{task_id} is dead and not listed")
+        self.schedule_watch.check_end(self.schedules)
         self.kernel.now += AFTERWARDS
         self._tick("the last but one")
         if self._behind():
@@ -286,6 +332,7 @@ class World:
             self._tick("the last")
         if behind := self._behind():
             raise Violation("stuck", f"nothing is left to do, and the watermark stays: {behind}")
+        self.slots.check_end()
         self._audit()
 
     def _behind(self) -> list[Cursor]:
