@@ -14,7 +14,7 @@ from minutero.testing.clock import SettableClock
 
 TASKS = 200
 START = 1_900_000_000_000 - 1_900_000_000_000 % 60_000
-CACHED = (wiring.dispatcher, wiring.worker, wiring._settings)
+CACHED = (wiring.dispatcher, wiring.worker, wiring.settings_here)
 REGISTRY = JobRegistry()
 
 
@@ -44,7 +44,8 @@ def world(stack, aws_environment, monkeypatch):
     monkeypatch.setenv("MINUTERO_DISPATCHER_FUNCTION", "none")
     monkeypatch.setenv("MINUTERO_SHARDS", "1")
     clock = SettableClock(START)
-    monkeypatch.setattr(wiring, "CLOCK", clock)
+    monkeypatch.setattr(wiring.CLOCK, "now", clock.now)
+    monkeypatch.setattr(wiring.CLOCK, "sleep", clock.sleep)
     meter = Meter(botocore.session.get_session())
     monkeypatch.setattr(clients, "_session", lambda: meter.session)
     forget()
@@ -104,7 +105,7 @@ def run_all(world):
 def begin(world):
     """What is written once, not once a task."""
     wiring.worker(REGISTRY).announce(REGISTRY.names())
-    api = wiring.api_parts(wiring._settings())
+    api = wiring.api_parts(wiring.settings_here())
     api.add_task(NewTask("small"), "")
     wiring.dispatcher().tick(None, world.clock.now() + 60_000)
     world.meter.messages.clear()

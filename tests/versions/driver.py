@@ -24,6 +24,8 @@ from minutero.service.send_near import SendNear
 from minutero.testing import SettableClock
 
 MINUTE = 60_000
+ADDED = {"schedule", "scheduled_for", "trigger", "is_catch_up"}
+"""Members of a task that the older version does not tell."""
 
 
 class Died(BaseException):
@@ -54,7 +56,7 @@ queue = Queue()
 dynamodb = clients.dynamodb(connections=32)
 ran: list[dict[str, Any]] = []
 
-wiring.CLOCK = clock
+wiring.CLOCK.now, wiring.CLOCK.sleep = clock.now, clock.sleep
 clients.dynamodb = lambda *_, **__: dynamodb
 clients.sqs = lambda *_, **__: queue
 clients.cloudwatch = lambda: None
@@ -91,8 +93,9 @@ def work_job(payload: Any, run: Any) -> Any:
 def open_deployment(environment: dict[str, str]) -> None:
     """Another deployment: its tables."""
     os.environ.update(environment)
-    for built in ("api", "dispatcher", "auditor", "worker", "dead_letter", "_settings"):
-        getattr(wiring, built).cache_clear()
+    for built in vars(wiring).values():
+        if hasattr(built, "cache_clear"):
+            built.cache_clear()
     client.cache_clear()
     wiring.worker(registry).announce(registry.names())
 
@@ -111,12 +114,22 @@ def add_many(tasks: list[Any]) -> Any:
 
 
 def read(task_id: str) -> Any:
-    return task_answer(wiring.api().read_task(task_id))
+    """What either version tells of a task."""
+    told = task_answer(wiring.api().read_task(task_id))
+    return {name: value for name, value in told.items() if name not in ADDED}
+
+
+def put_schedule(name: str, expression: str) -> None:
+    """By the newer version alone, so its import is in here."""
+    from minutero.domain.schedule import Definition
+
+    wiring.api().put_schedule(name, Definition("work", expression, payload="{}"))
 
 
 def cancel(task_id: str) -> None:
     parts = wiring.dispatcher().dispatcher
-    CancelTask(parts.store, clock, parts.timing)(task_id)
+    change = getattr(wiring.api(), "cancel", None)  # an older API has none
+    (change or CancelTask(parts.store, clock, parts.timing))(task_id)
 
 
 def reschedule(task_id: str, run_at: int) -> None:
@@ -132,6 +145,8 @@ def redrive(task_id: str) -> None:
 
 
 def _move() -> MoveTask:
+    if hasattr(wiring.api(), "move"):
+        return wiring.api().move
     parts, ledger = wiring.dispatcher().dispatcher, wiring.api().read_task.ledger
     near = SendNear(parts.store, parts.queue, clock, parts.timing)
     return MoveTask(parts.store, ledger, near, clock, parts.timing)
@@ -192,7 +207,7 @@ CALLS = {
         call.__name__: call
         for call in (
             *(add, add_many, read, listed, cancel, reschedule, run_now, redrive),
-            *(tick, work, bury, audit, discard, dead),
+            *(tick, work, bury, audit, discard, dead, put_schedule),
         )
     },
 }
