@@ -1,8 +1,6 @@
 """The worker: runs the jobs in `jobs/`, one message a task."""
 
-import importlib
 import logging
-import pkgutil
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,7 @@ from aws_lambda_powertools.utilities.batch import (
     process_partial_response,
 )
 
-from minutero import wiring
+from minutero import job_files, wiring
 from minutero.aws.json_lines import function_logger
 from minutero.jobs import registry
 from minutero.observed import observed
@@ -33,15 +31,8 @@ ANNOUNCE = "announce_jobs"
 
 @cache
 def load_jobs() -> frozenset[str]:
-    """Imports every module of `jobs/`. One that fails to import is logged and left out: it must not stop
-    the jobs of the others."""
-    folder = Path(__file__).with_name("jobs")
-    for module in sorted(info.name for info in pkgutil.iter_modules([str(folder)])):
-        try:
-            importlib.import_module(f"jobs.{module}")
-        except Exception:
-            logger.exception("jobs/%s.py cannot be imported; its jobs are missing", module)
-    return registry.names()
+    """The jobs of `jobs/`, and those that come with the package."""
+    return job_files.load_jobs(Path(__file__).with_name("jobs"))
 
 
 @observed()

@@ -222,7 +222,9 @@ def test_an_id_of_no_task_is_not_found(http, task_id):
 
 
 def test_the_jobs_are_listed(http):
-    assert http("GET", "/jobs") == (200, {"jobs": ["echo"]})
+    status, told = http("GET", "/jobs")
+    assert status == 200
+    assert {"aws.call", "echo", "http.post"} <= set(told["jobs"])
 
 
 @pytest.mark.parametrize(

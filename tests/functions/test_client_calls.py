@@ -116,4 +116,4 @@ def test_numbers_and_names_are_those_of_http(client, http):
     told = client.stats(BASE, BASE + timedelta(minutes=1))
     assert told["backlog"]["counts"]["scheduled"] == 1
     assert told.keys() == http("GET", "/stats")[1].keys()
-    assert client.job_names() == ["echo"]
+    assert {"aws.call", "echo", "http.post"} <= set(client.job_names())

@@ -281,7 +281,7 @@ def test_the_event_of_events_is_read_as_sqs_sends_it(worker, event):
 
 
 def test_announcing_tells_the_names_of_the_jobs_and_stores_them(worker, aws):
-    assert worker({"minutero": "announce_jobs"}) == {"jobs": ["echo"]}
+    assert {"aws.call", "echo", "http.post"} <= set(worker({"minutero": "announce_jobs"})["jobs"])
     stored = aws.dynamodb.get_item(
         TableName="Tasks", Key={"bucket": {"S": "settings"}, "sk": {"S": "jobs"}}
     )
@@ -292,8 +292,8 @@ def test_asked_for_its_jobs_it_tells_them_again_when_another_version_has_written
     """A process of the version before may begin after one of this version has announced."""
     settings = wiring.worker(jobs.registry).settings
     settings.announce_jobs(frozenset({"a-job-of-before"}))
-    worker({"minutero": "announce_jobs"})
-    assert settings.jobs() == {"echo"}
+    told = worker({"minutero": "announce_jobs"})
+    assert settings.jobs() == set(told["jobs"])
 
 
 def test_a_job_module_that_cannot_be_imported_is_left_out(

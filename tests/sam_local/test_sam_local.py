@@ -73,7 +73,8 @@ def test_a_task_is_read(told):
 
 def test_the_jobs_are_named(told):
     answer = told["http_get_jobs"].answer
-    assert (answer["statusCode"], body(answer)) == (200, {"jobs": ["echo"]})
+    assert answer["statusCode"] == 200
+    assert "echo" in body(answer)["jobs"]
 
 
 def test_a_task_posted_to_the_api_runs_on_the_local_stack(run):

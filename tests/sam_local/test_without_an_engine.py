@@ -74,7 +74,9 @@ def test_two_checkouts_have_the_engine_one_after_the_other(dockerd_ends, tmp_pat
 def test_the_functions_run_under_the_emulator_and_it_says_why(run, local, unprivileged):
     with stage.functions(local) as emulated:
         assert "only root can start one" in emulated.where
-        assert emulated.http("GET", "/jobs") == (200, {"jobs": ["echo"]})
+        status, told = emulated.http("GET", "/jobs")
+        assert status == 200
+        assert "echo" in told["jobs"]
         told = emulated.invoke("AuditorFunction", events.path_of("eventbridge_audit"))
     assert told.answer["tally"]["claimed"] == 0
     assert '"message":"audit"' in told.logs

@@ -1,6 +1,6 @@
 """Settings of a deployment, read from the environment that template.yaml sets."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from minutero.domain.instants import DAY, MINUTE, SECOND
@@ -8,6 +8,18 @@ from minutero.domain.timing import Timing
 from minutero.errors import SettingsError
 
 PREFIX = "MINUTERO_"
+
+NAMES = (
+    "tasks_table",
+    "schedules_table",
+    "cursors_table",
+    "runs_table",
+    "tasks_queue_url",
+    "dead_letter_queue_url",
+    "worker_function",
+    "dispatcher_function",
+)
+"""The settings that name resources of the deployment."""
 
 MOST_SHARDS = 1_024
 """As template.yaml has it: a million writes a second, and far below what a task id can hold."""
@@ -30,22 +42,15 @@ class Settings:
     log_payloads: bool
 
     @classmethod
-    def from_environment(cls, environment: Mapping[str, str]) -> "Settings":
-        """Raises SettingsError, which names each variable that is missing or makes no sense."""
+    def from_environment(
+        cls, environment: Mapping[str, str], needed: Collection[str] = NAMES
+    ) -> "Settings":
+        """Raises SettingsError, which names each variable that is missing or makes no sense.
+
+        Of the names those that are `needed` must be there; the others are read as nothing where they are not.
+        """
         read = _Reader(environment)
-        settings = {
-            name: read.text(name)
-            for name in (
-                "tasks_table",
-                "schedules_table",
-                "cursors_table",
-                "runs_table",
-                "tasks_queue_url",
-                "dead_letter_queue_url",
-                "worker_function",
-                "dispatcher_function",
-            )
-        }
+        settings = {name: read.text(name, needed=name in needed) for name in NAMES}
         shards = read.whole("shards", 8, most=MOST_SHARDS)
         look_ahead = read.whole("look_ahead_minutes", 3) * MINUTE
         worker_timeout = read.whole("worker_timeout_seconds", 60) * SECOND
@@ -62,9 +67,9 @@ class _Reader:
         self._environment = environment
         self.wrong: list[str] = []
 
-    def text(self, name: str) -> str:
+    def text(self, name: str, *, needed: bool) -> str:
         value = self._environment.get(PREFIX + name.upper(), "")
-        if not value:
+        if needed and not value:
             self.wrong.append(f"{PREFIX}{name.upper()} is not set")
         return value
 
