@@ -198,3 +198,19 @@ def test_without_an_answer_of_the_lock_the_message_is_kept(world):
         world.deliver(task)
     assert world.runs == []
     assert world.clock.now() == NOW
+
+
+def test_a_late_message_of_a_run_that_was_moved_lets_no_other_in(world):
+    put(world, "skip")
+    first, other = run_now(world), run_now(world)
+    moved = world.move.run_now(first.task_id)
+    ends = []
+
+    def body(payload, run):
+        ends.append(world.deliver(first))
+        ends.append(world.deliver(other))
+
+    world.job("echo", body)
+    world.deliver(moved)
+    assert ends == [Verdict.KNOWN, Verdict.ENDED]
+    assert world.status(other) is Status.SKIPPED

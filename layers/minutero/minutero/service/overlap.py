@@ -44,7 +44,9 @@ class OneAtATime:
         if _allows_overlap(task):
             return
         if isinstance(result, Finished):
-            self.locks.let_go(_schedule(task), task.task_id)
+            # A late message of a run that was moved: the lock may be that of the task's next run by now.
+            if result.outcome.ending is not Ending.SUPERSEDED:
+                self.locks.let_go(_schedule(task), task.task_id)
         elif isinstance(result, Failed):
             now = self.clock.now()
             until = now + pause + self.timing.worker_timeout + self.timing.run_margin
