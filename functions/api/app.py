@@ -11,9 +11,9 @@ from pydantic import BaseModel
 from minutero import wiring
 from minutero.aws.json_lines import function_logger
 from minutero.domain.metrics import Metric
-from minutero.domain.new_task import body_hash, parse_json
+from minutero.domain.new_task import body_hash, no_name, parse_json
 from minutero.errors import InvalidInput, NotFound, Unavailable
-from minutero.http import openapi
+from minutero.http import openapi, schedules
 from minutero.http.answers import (
     added_answer,
     dead_answer,
@@ -23,7 +23,8 @@ from minutero.http.answers import (
     task_answer,
 )
 from minutero.http.batches import add_batch, redrive_page
-from minutero.http.bodies import BatchBody, NewTaskBody, RedriveBody, RescheduleBody
+from minutero.http.bodies import BatchBody, NewTaskBody, RedriveBody, RescheduleBody, no_object
+from minutero.http.fields import Name
 from minutero.http.pages import Pages
 from minutero.http.queries import (
     DeadListQuery,
@@ -34,6 +35,8 @@ from minutero.http.queries import (
     read_query,
 )
 from minutero.http.refusals import TOLD, Refusal, refusal_of
+from minutero.http.schedule_bodies import PauseBody, ResumeBody, ScheduleBody
+from minutero.http.schedule_queries import ExplainQuery, NextQuery, ScheduleListQuery
 from minutero.observed import observed
 
 logger = function_logger()
@@ -45,12 +48,16 @@ Answer = Response[dict[str, Any]]
 
 
 def read_body(text: str) -> Any:
-    """Raises InvalidInput for a body that is too large or no strict JSON."""
+    """Raises InvalidInput for a body that is too large, no strict JSON, or a list."""
     if len(text.encode("utf-8", "surrogatepass")) > BODY_LIMIT:
         raise InvalidInput(
             "body_too_large", f"the body is over {BODY_LIMIT} bytes; send less at a time"
         )
-    return parse_json(text)
+    body = parse_json(text)
+    if isinstance(body, list):
+        # Powertools would take its first element for the body.
+        raise no_object()
+    return body
 
 
 app = APIGatewayHttpResolver(enable_validation=True, json_body_deserializer=read_body)
@@ -161,6 +168,61 @@ def redrive_dead(body: Annotated[RedriveBody, Body()]) -> Answer:
     return _answer(HTTPStatus.OK, redrive_page(wiring.api(), body))
 
 
+@app.put("/schedules/<name>", responses=openapi.PUT_SCHEDULE)
+def put_schedule(name: Name, body: Annotated[ScheduleBody, Body()]) -> Answer:
+    """Makes a schedule, 201, or makes it this one, 200. The same body again changes nothing."""
+    created, told = schedules.put(wiring.api(), name, body)
+    return _answer(HTTPStatus.CREATED if created else HTTPStatus.OK, told)
+
+
+@app.get("/schedules", responses=openapi.GET_SCHEDULES)
+def list_schedules() -> Answer:
+    """All schedules, in an order of their own."""
+    return _answer(HTTPStatus.OK, schedules.page(wiring.api(), _query(ScheduleListQuery)))
+
+
+@app.get("/schedules/<name>", responses=openapi.ONE_SCHEDULE)
+def get_schedule(name: Name) -> Answer:
+    """One schedule, with its next and its last time."""
+    return _answer(HTTPStatus.OK, schedules.get(wiring.api(), name))
+
+
+@app.delete("/schedules/<name>", responses=openapi.ONE_SCHEDULE)
+def delete_schedule(name: Name) -> Answer:
+    """Ends a schedule, and tells how it was last. A run that has begun goes on."""
+    return _answer(HTTPStatus.OK, schedules.delete(wiring.api(), name))
+
+
+@app.post("/schedules/<name>/pause", responses=openapi.CHANGE_SCHEDULE)
+def pause_schedule(name: Name, body: Annotated[PauseBody | None, Body()] = None) -> Answer:
+    """Pauses a schedule: nothing of it that has not begun runs. Again: 200."""
+    return _answer(HTTPStatus.OK, schedules.pause(wiring.api(), name, body))
+
+
+@app.post("/schedules/<name>/resume", responses=openapi.CHANGE_SCHEDULE)
+def resume_schedule(name: Name, body: Annotated[ResumeBody | None, Body()] = None) -> Answer:
+    """Resumes a schedule from now on, or with a backfill of what the pause took. Again: 200."""
+    return _answer(HTTPStatus.OK, schedules.resume(wiring.api(), name, body))
+
+
+@app.post("/schedules/<name>/run", responses=openapi.RUN_SCHEDULE)
+def run_schedule(name: Name) -> Answer:
+    """Runs a schedule's job now, paused or not. Its times stay as they are."""
+    return _answer(HTTPStatus.ACCEPTED, schedules.run(wiring.api(), name))
+
+
+@app.get("/schedules/<name>/next", responses=openapi.NEXT_TIMES)
+def next_times(name: Name) -> Answer:
+    """The next times of a schedule; while it is paused those of its rule."""
+    return _answer(HTTPStatus.OK, schedules.coming(wiring.api(), name, _query(NextQuery).count()))
+
+
+@app.get("/schedules/<name>/explain", responses=openapi.EXPLAIN_SCHEDULE)
+def explain_schedule(name: Name) -> Answer:
+    """The times of a schedule, and what became of each."""
+    return _answer(HTTPStatus.OK, schedules.explain(wiring.api(), name, _query(ExplainQuery)))
+
+
 @app.get("/jobs", responses=openapi.GET_JOBS)
 def get_jobs() -> Answer:
     """Names of the deployed jobs."""
@@ -202,7 +264,7 @@ def no_such_path(_missing: NotFoundError) -> Answer:
     """Tells a client that no route has its method and path."""
     event = app.current_event
     methods = openapi.methods_of(app, event.path)
-    # One that is among them has come to an id with characters that no id has.
+    # One that is among them has come to an id, or a name, with characters that none has.
     if methods and event.http_method not in methods:
         return _refusal(
             Refusal(
@@ -212,6 +274,8 @@ def no_such_path(_missing: NotFoundError) -> Answer:
             ),
             {"Allow": ", ".join(methods)},
         )
+    if methods and event.path.startswith("/schedules/"):
+        return refuse(no_name("name"))
     asked = f"{event.http_method} {event.path}"[:200]
     return refuse(NotFound(f"there is no {asked}; GET /openapi.json lists the paths"))
 

@@ -34,6 +34,14 @@ EXAMPLES = 10
 """Of each operation in a round, beside those that cover its rules one by one; then chains of calls, which
 lead to tasks there are. A round has some 450 requests, and is repeated with the next seed."""
 
+EXPRESSIONS = [
+    *("rate(1 minute)", "rate(90 days)", "cron(0/5 * * * ? *)", "cron(30 2 ? * SUN 2027-2030)"),
+    *("at(2032-01-01T00:00:00)", "cron(0 0 30 2 ? *)"),
+]
+ZONES = ["UTC", "America/New_York", "Europe/Kiev"]
+LATER = ["2033-01-01T00:00:00Z", "2035-01-01T00:00:00+14:00"]
+NAMES = ["nightly", "every-5", "a.b_c"]
+
 SECONDS = 60
 """An answer may take so long: a cold start where two cores serve all of AWS."""
 
@@ -108,17 +116,29 @@ def likely(document, jobs):
     What the document refuses is still tried: schemathesis breaks each rule in turn."""
     document = copy.deepcopy(document)
     schemas = document["components"]["schemas"]
-    schemas["NewTaskBody"]["properties"]["job"]["enum"] = sorted(jobs)
+    for body in ("NewTaskBody", "ScheduleBody"):
+        schemas[body]["properties"]["job"]["enum"] = sorted(jobs)
     now = datetime.now(UTC)
     times = [f"{now + timedelta(minutes=m):%Y-%m-%dT%H:%M:%SZ}" for m in (-60, -1, 60, 600)]
     for body in ("NewTaskBody", "RescheduleBody"):
         schemas[body]["properties"]["run_at"]["anyOf"].append({"enum": times})
-    for path in ("/tasks", "/stats"):
-        for parameter in document["paths"][path]["get"]["parameters"]:
-            name, schema = parameter["name"], parameter["schema"]
-            if name in ("from", "to"):
-                schema["enum"] = times[:2] if name == "from" else times[2:]
+    of_schedule = schemas["ScheduleBody"]["properties"]
+    of_schedule["expression"]["enum"] = EXPRESSIONS
+    for name, values in (("timezone", ZONES), ("start_at", times[:3]), ("end_at", LATER)):
+        of_schedule[name]["anyOf"][0] = {"enum": values}
+    for parameter in _parameters(document):
+        name, schema = parameter["name"], parameter["schema"]
+        if name in ("from", "to"):
+            schema["enum"] = times[:2] if name == "from" else times[2:]
+        elif name == "name":
+            parameter["schema"] = {"anyOf": [{"enum": NAMES}, schema]}
     return document
+
+
+def _parameters(document):
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            yield from operation.get("parameters", ())
 
 
 def one_question(context, query):

@@ -5,6 +5,8 @@ import json
 from world import NOW
 
 from minutero.domain.instants import MINUTE, SECOND
+from minutero.domain.schedule import Definition, Misfire
+from minutero.domain.task import first_place
 from minutero.errors import PermanentFailure
 from minutero.http.answers import added_answer, task_answer
 
@@ -31,6 +33,10 @@ def test_a_task_just_added_is_told_as_scheduled_even_when_it_was_sent(world):
         "tenant": "acme",
         "max_attempts": 5,
         "expires_after_seconds": 600,
+        "schedule": None,
+        "scheduled_for": None,
+        "trigger": "task",
+        "is_catch_up": False,
         "status": "scheduled",
     }
 
@@ -46,6 +52,10 @@ def test_a_task_that_waits_has_no_more_than_its_creation(world):
         "tenant": None,
         "max_attempts": 5,
         "expires_after_seconds": None,
+        "schedule": None,
+        "scheduled_for": None,
+        "trigger": "task",
+        "is_catch_up": False,
         "status": "scheduled",
         "attempts": 0,
         "result": None,
@@ -152,3 +162,40 @@ def test_a_claim_that_became_a_move_is_told_no_more(world):
     assert world.stored(task).claimed_at is None
     assert answer(world, task)["timeline"]["claimed_at"] is None
     assert task.created_at == NOW
+
+
+def test_an_occurrence_tells_its_schedule_its_time_and_what_made_it(world):
+    said = Definition("echo", "rate(1 minute)", jitter_seconds=30)
+    link = world.put_schedule("nightly", said).schedule.pending
+    task = world.store.get(first_place(link.task_id))
+    told = answer(world, task)
+    assert told["status"] == "claimed"
+    assert {**told, "status": "scheduled"} == {**told, **added_answer(task)}
+    assert (told["schedule"], told["trigger"], told["is_catch_up"]) == (
+        "nightly",
+        "schedule",
+        False,
+    )
+    assert told["scheduled_for"] == "2026-11-29T20:22:00Z" < told["run_at"]
+
+
+def test_a_task_of_run_now_is_of_its_schedule_and_no_occurrence_of_its_chain(world):
+    world.put_schedule("nightly", Definition("echo", "rate(1 day)"))
+    told = answer(world, world.run_schedule("nightly"))
+    assert (told["schedule"], told["trigger"]) == ("nightly", "manual")
+    assert told["scheduled_for"] == told["run_at"] == "2026-11-29T20:21:00Z"
+
+
+def test_what_makes_up_for_a_time_that_is_past_says_so(world):
+    misfire = Misfire("all", grace_seconds=0)
+    said = Definition("echo", "rate(10 minutes)", misfire=misfire)
+    world.put_schedule("nightly", said)
+    world.clock.advance(30 * MINUTE)
+    world.tick()
+    world.work()
+    told = [task_answer(world.read_task(task_id)) for task_id, _, _ in world.runs]
+    assert {one["scheduled_for"]: one["is_catch_up"] for one in told} == {
+        "2026-11-29T20:31:00Z": True,
+        "2026-11-29T20:41:00Z": True,
+        "2026-11-29T20:51:00Z": False,
+    }

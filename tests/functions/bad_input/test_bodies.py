@@ -11,6 +11,7 @@ BAD_JSON = {
     "null": "null",
     "text": "hello",
     "a list": "[]",
+    "a task in a list": '[{"job": "echo"}]',
     "a string": '"x"',
     "a number": "1",
     "half an object": "{",
@@ -59,6 +60,7 @@ DOORS = [
     ("POST", "/tasks/batch"),
     ("PATCH", "/tasks/{}"),
     ("POST", "/dead/redrive"),
+    ("PUT", "/schedules/nightly"),
 ]
 
 

@@ -19,6 +19,7 @@ import botocore.session
 from minutero import wiring
 from minutero.aws.deployed_stack import find_stack
 from minutero.client.dead import DeadCalls
+from minutero.client.schedules import ScheduleCalls
 from minutero.client.tasks import TaskCalls, TaskItem
 from minutero.client.values import When, body_of
 from minutero.http.answers import stats_answer
@@ -28,8 +29,8 @@ from minutero.settings import Settings
 __all__ = ["Client", "TaskItem"]
 
 
-class Client(TaskCalls, DeadCalls):
-    """Adds tasks, changes them, and tells about them.
+class Client(TaskCalls, ScheduleCalls, DeadCalls):
+    """Adds tasks and schedules, changes them, and tells about them.
 
     `stack` is a deployed stack whose resources CloudFormation names, one request at the start; with
     `settings` there is none. `session` brings other credentials than the environment's, `region` and

@@ -60,13 +60,21 @@ def due_at(run_at: int | None, delay: int | None, now: int) -> int:
     return max(now, wanted if wanted is not None else now)
 
 
+def invalid_member(message: str, field: str) -> InvalidInput:
+    """The refusal of a member of a body; of one within another (`misfire.policy`) the code names the outer."""
+    return InvalidInput(f"invalid_{field.partition('.')[0]}", message, field)
+
+
 def check_name(value: object, field: str) -> str:
     """Job, schedule name or tenant. Raises InvalidInput."""
     if not isinstance(value, str) or not re.fullmatch(NAME, value):
-        raise InvalidInput(
-            f"invalid_{field}", f"{field} must be 1 to 128 characters of A-Z a-z 0-9 . _ -", field
-        )
+        raise no_name(field)
     return value
+
+
+def no_name(field: str) -> InvalidInput:
+    """The refusal of what was sent as a name and is none."""
+    return invalid_member(f"{field} must be 1 to 128 characters of A-Z a-z 0-9 . _ -", field)
 
 
 def check_key(value: object) -> str:
@@ -81,9 +89,7 @@ def check_key(value: object) -> str:
 def check_whole(value: Any, field: str, least: int, most: int) -> int:
     """A whole number within bounds; booleans are none. Raises InvalidInput."""
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise InvalidInput(
-            f"invalid_{field}", f"{field} must be a whole number from {least} to {most}", field
-        )
+        raise invalid_member(f"{field} must be a whole number from {least} to {most}", field)
     return value
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from minutero.domain.exchanged import DeadLetter
 from minutero.domain.instants import SECOND, format_instant
 from minutero.domain.lifecycle import Status
+from minutero.domain.occurrence import Trigger
 from minutero.domain.run import RunRecord
 from minutero.domain.task import State, Task
 from minutero.service.dead_list import task_id_of
@@ -81,6 +82,7 @@ def stats_answer(stats: Stats) -> dict[str, Any]:
 
 
 def _wanted(task: Task) -> dict[str, Any]:
+    of = task.occurrence
     return {
         "task_id": task.task_id,
         "job": task.job,
@@ -90,6 +92,10 @@ def _wanted(task: Task) -> dict[str, Any]:
         "tenant": task.tenant or None,
         "max_attempts": task.max_attempts,
         "expires_after_seconds": task.expires_after_seconds,
+        "schedule": of.schedule if of else None,
+        "scheduled_for": format_instant(of.nominal) if of else None,
+        "trigger": str(of.trigger if of else Trigger.TASK),
+        "is_catch_up": of is not None and of.is_catch_up,
     }
 
 

@@ -14,6 +14,7 @@ from minutero.domain.new_task import (
     check_whole,
     due_at,
     encode_payload,
+    invalid_member,
 )
 from minutero.errors import InvalidInput
 from minutero.http.fields import (
@@ -158,7 +159,12 @@ def when(run_at: str | None, delay_seconds: float | None) -> tuple[int | None, i
     )
 
 
-_TIMES = {"run_at", "from", "to"}
+def no_object() -> InvalidInput:
+    """The refusal of a body that is JSON and no object."""
+    return InvalidInput("invalid_body", "the body must be a JSON object, as GET /docs documents it")
+
+
+_TIMES = {"run_at", "start_at", "end_at", "from", "to"}
 
 _KINDS = {
     "bool": "true or false",
@@ -166,7 +172,7 @@ _KINDS = {
     "float": "a number",
     "int": "a whole number",
     "list": "a list",
-    "model_attributes": "an object",
+    "model": "an object",
     "string": "text",
 }
 
@@ -179,11 +185,9 @@ def invalid_input(errors: Sequence[dict[str, Any]]) -> InvalidInput:
     if kind == "json_invalid":
         return InvalidInput("invalid_json", "the body is not JSON; send an object in UTF-8")
     if len(error["loc"]) < 2:  # noqa: PLR2004 - ("body",) alone
-        return InvalidInput(
-            "invalid_body", "the body must be a JSON object, as POST /tasks documents it"
-        )
+        return no_object()
     if kind == "missing":
-        return InvalidInput(f"invalid_{field}", f"{field} is missing; send it", field)
+        return invalid_member(f"{field} is missing; send it", field)
     if kind == "extra_forbidden":
         return InvalidInput(
             "unknown_field", f"there is no field {field[:80]!r}; take it out", field[:80]
@@ -192,4 +196,4 @@ def invalid_input(errors: Sequence[dict[str, Any]]) -> InvalidInput:
         return no_instant(error["input"], field)
     wanted = next((text for start, text in _KINDS.items() if kind.startswith(start)), "")
     hint = f"must be {wanted}" if wanted else f"is not valid: {error['msg']}"
-    return InvalidInput(f"invalid_{field}", f"{field} {hint}", field)
+    return invalid_member(f"{field} {hint}", field)

@@ -11,14 +11,20 @@ from aws_lambda_powertools.event_handler.openapi.swagger_ui import generate_swag
 from pydantic import BaseModel
 
 from minutero.http.queries import DeadListQuery, Parameters, StatsQuery, TaskListQuery
+from minutero.http.schedule_queries import ExplainQuery, NextQuery, ScheduleListQuery
 from minutero.http.schemas import (
     AddedTask,
     BatchAnswer,
     ErrorAnswer,
+    ExplainAnswer,
     JobList,
     LetterList,
     LetterWithTask,
+    NextAnswer,
+    PutAnswer,
     RedriveAnswer,
+    ScheduleAnswer,
+    ScheduleList,
     StatsAnswer,
     TaskAnswer,
     TaskList,
@@ -30,6 +36,9 @@ QUERIES: dict[str, type[Parameters]] = {
     "/tasks": TaskListQuery,
     "/dead": DeadListQuery,
     "/stats": StatsQuery,
+    "/schedules": ScheduleListQuery,
+    "/schedules/{name}/next": NextQuery,
+    "/schedules/{name}/explain": ExplainQuery,
 }
 """Paths whose GET takes a query string."""
 
@@ -64,6 +73,15 @@ RUN_TASK = _responses({202: ("The task as it is now", TaskAnswer)}, 404, 409)
 GET_DEAD = _responses({200: ("A page of the dead", LetterList)}, 400)
 ONE_DEAD = _responses({200: ("The dead run with its task", LetterWithTask)}, 404, 409)
 POST_REDRIVE = _responses({200: ("What became of a page of the dead", RedriveAnswer)}, 400, 413)
+PUT_SCHEDULE = _responses(
+    {201: ("Made", PutAnswer), 200: ("Changed, or as it was before", PutAnswer)}, 400, 413
+)
+GET_SCHEDULES = _responses({200: ("A page of schedules", ScheduleList)}, 400)
+ONE_SCHEDULE = _responses({200: ("The schedule", ScheduleAnswer)}, 400, 404)
+CHANGE_SCHEDULE = _responses({200: ("The schedule as it is now", ScheduleAnswer)}, 400, 404, 413)
+RUN_SCHEDULE = _responses({202: ("The task that runs now", TaskAnswer)}, 400, 404)
+NEXT_TIMES = _responses({200: ("The times", NextAnswer)}, 400, 404)
+EXPLAIN_SCHEDULE = _responses({200: ("The times, ascending", ExplainAnswer)}, 400, 404)
 GET_JOBS = _responses({200: ("The names", JobList)})
 GET_STATS = _responses({200: ("The numbers", StatsAnswer)}, 400)
 
@@ -81,7 +99,8 @@ def document(app: ApiGatewayResolver) -> dict[str, Any]:
             # Bad input is a 400 here, with a shape of its own.
             operation["responses"].pop("422", None)
             if method == "get" and path in QUERIES:
-                operation["parameters"] = _parameters(QUERIES[path])
+                of_path = [one for one in operation.get("parameters", ()) if one["in"] == "path"]
+                operation["parameters"] = [*of_path, *_parameters(QUERIES[path])]
     schemas = found["components"]["schemas"]
     for unused in ("HTTPValidationError", "ValidationError", "ResponseValidationError"):
         schemas.pop(unused, None)

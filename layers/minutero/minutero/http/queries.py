@@ -20,7 +20,7 @@ STATS_RANGE = 5 * MINUTE
 """Before and after now, where `GET /stats` says nothing else."""
 
 _TIME: JsonDict = {"format": "date-time"}
-_PAGE = "The token the last page gave; everything else must be asked for as it was then"
+PAGE_HELP = "The token the last page gave; everything else must be asked for as it was then"
 
 Asked = TypeVar("Asked", bound=BaseModel)
 
@@ -52,7 +52,7 @@ class TaskListQuery(Parameters):
     )
     job: Name | None = Field(None, description="Only tasks of this job")
     limit: LimitText | None = Field(None, description="At most so many on this page, 1 to 500; 100")
-    next_token: str | None = Field(None, description=_PAGE)
+    next_token: str | None = Field(None, description=PAGE_HELP)
     key: Key | None = Field(None, description="Instead of all others: the task of this key")
     tenant: Name | None = Field(None, description="With `key`: whose key it is")
 
@@ -101,7 +101,7 @@ class DeadListQuery(DeadFilters):
     """`GET /dead`."""
 
     limit: LimitText | None = Field(None, description="At most so many on this page, 1 to 500; 100")
-    next_token: str | None = Field(None, description=_PAGE)
+    next_token: str | None = Field(None, description=PAGE_HELP)
 
 
 class StatsQuery(Parameters):
@@ -156,10 +156,13 @@ def dead_query(asked: DeadFilters, kept: tuple[int, int]) -> DeadQuery:
 
 def read_limit(text: str | None) -> int:
     """`limit` as it stands in a query string. Raises InvalidInput."""
-    if text is None:
-        return LISTED
+    return LISTED if text is None else read_count(text, "limit")
+
+
+def read_count(text: str, field: str) -> int:
+    """A number from 1 to 500 in a query string. Raises InvalidInput."""
     number = int(text) if text.isascii() and text.isdecimal() and len(text) <= 3 else None  # noqa: PLR2004
-    return check_whole(number, "limit", 1, MOST_LISTED)
+    return check_whole(number, field, 1, MOST_LISTED)
 
 
 def status_named(text: str) -> Status:

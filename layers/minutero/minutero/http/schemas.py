@@ -6,6 +6,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from minutero.domain.lifecycle import Status
+from minutero.domain.occurrence import Overlap, Trigger
+from minutero.domain.schedule import MisfirePolicy
+from minutero.domain.timetable import OnGap, OnOverlap
+from minutero.service.explain import What
 
 Instant = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 
@@ -52,6 +56,10 @@ class AddedTask(BaseModel):
     tenant: str | None
     max_attempts: int
     expires_after_seconds: int | None
+    schedule: str | None = Field(description="Name of the schedule that made it")
+    scheduled_for: Instant | None = Field(description="The time its schedule names for it")
+    trigger: Trigger = Field(description="What made it; manual is a schedule's run-now")
+    is_catch_up: bool = Field(description="Whether it makes up for a time that is past")
     status: Status
 
 
@@ -176,3 +184,94 @@ class StatsAnswer(BaseModel):
     queue: Depth
     dead_letter_queue: Depth
     backlog: Backlog
+
+
+class MisfireAnswer(BaseModel):
+    """What becomes of times that are found late."""
+
+    policy: MisfirePolicy
+    grace_seconds: int
+    max_catch_up: int
+
+
+class ListedSchedule(BaseModel):
+    """A schedule in a list: without its payload."""
+
+    name: str
+    job: str
+    expression: str
+    timezone: str
+    start_at: Instant | None
+    end_at: Instant | None
+    jitter_seconds: int
+    on_gap: OnGap
+    on_overlap: OnOverlap
+    misfire: MisfireAnswer
+    overlap: Overlap
+    enabled: bool
+    max_attempts: int
+    tenant: str | None
+    paused_reason: str | None
+    version: int
+    next_run_at: Instant | None = Field(description="Null while paused and after the last time")
+    last_run_at: Instant | None = Field(description="The last time that fired and has come")
+    finished: bool = Field(description="True when no time is to come any more")
+    created_at: Instant
+    changed_at: Instant
+
+
+class ScheduleAnswer(ListedSchedule):
+    """A schedule."""
+
+    payload: Any
+
+
+class PutAnswer(ScheduleAnswer):
+    """A schedule as it is told to whom has just put it."""
+
+    changed: bool = Field(description="False when it was just so before")
+    warnings: list[str] = Field(description="Sentences, such as of a time the clock leaves out")
+
+
+class ScheduleList(BaseModel):
+    """A page of schedules."""
+
+    schedules: list[ListedSchedule]
+    next_token: str | None
+
+
+class FireTime(BaseModel):
+    """A time, in UTC and by the clock of the zone, and when its run is due: later by the jitter."""
+
+    utc: Instant
+    local: Instant
+    run_at: Instant
+
+
+class NextAnswer(BaseModel):
+    """The next times of a schedule; while it is paused those of its rule, of which none fires."""
+
+    name: str
+    expression: str
+    timezone: str
+    paused: bool
+    fire_times: list[FireTime]
+
+
+class ExplainedTime(BaseModel):
+    """A time of a schedule and what became of it."""
+
+    scheduled_for: Instant
+    what: What
+    why: str | None
+    task_id: str | None
+    status: Status | None
+    lateness_ms: int | None = Field(description="First start minus scheduled_for")
+
+
+class ExplainAnswer(BaseModel):
+    """What became of each time; `next_from` is where to go on where there are more."""
+
+    name: str
+    times: list[ExplainedTime]
+    next_from: Instant | None
