@@ -103,6 +103,10 @@ class Api:
         """POST a JSON body, or none."""
         return self._call("POST", path, body)
 
+    def put(self, path: str, body: Any) -> Answer:
+        """PUT a JSON body."""
+        return self._call("PUT", path, body)
+
     def patch(self, path: str, body: Any) -> Answer:
         """PATCH with a JSON body."""
         return self._call("PATCH", path, body)

@@ -25,8 +25,12 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 COMMANDS = {
     "local": ("minutero_cli.local.commands:app", "Run the whole stack on this machine."),
     "tasks": ("minutero_cli.tasks:app", "Add tasks, look at them and change them."),
+    "schedules": (
+        "minutero_cli.schedules:app",
+        "Make schedules, look at them and change them.",
+    ),
     "dead": ("minutero_cli.dead:app", "Look at dead letters, run them again or discard them."),
-    "jobs": ("minutero_cli.jobs:app", "Look at the deployed jobs."),
+    "jobs": ("minutero_cli.jobs:app", "Look at the deployed jobs, write one, run one here."),
     "stats": ("minutero_cli.stats:stats", "Print the numbers of a deployment."),
     "next": (
         "minutero_cli.next:next_times",

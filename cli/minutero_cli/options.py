@@ -20,6 +20,21 @@ IdArgument = Annotated[
     str, typer.Argument(metavar="ID", parser=checked_id, help=ID_HELP, show_default=False)
 ]
 
+
+def checked_name(text: Any) -> str:
+    """Let through what may be a schedule's name: what is none for the API, it says. Raises BadParameter."""
+    if str(text) in ("", ".", ".."):  # as a part of a path these lead elsewhere
+        raise typer.BadParameter(f"{text!r} is no name; minutero schedules list shows them")
+    return str(text)
+
+
+NameArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME", parser=checked_name, help="The schedule's name.", show_default=False
+    ),
+]
+
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the API's JSON.")]
 
 StackOption = Annotated[

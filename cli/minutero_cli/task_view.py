@@ -24,7 +24,16 @@ MOMENTS = {
     "started_at": "started",
     "finished_at": "finished",
 }
-OPTIONAL = ("key", "tenant", "expires_after_seconds", "result", "error", "note")
+OPTIONAL = (
+    "schedule",
+    "scheduled_for",
+    "key",
+    "tenant",
+    "expires_after_seconds",
+    "result",
+    "error",
+    "note",
+)
 
 
 def show_task(task: dict[str, Any]) -> None:
@@ -43,12 +52,12 @@ def rows(task: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield name, str(task.get(member))
     yield "due", str(task.get("run_at"))
     if task.get("payload") is not None:
-        yield "payload", _short(task["payload"])
+        yield "payload", short(task["payload"])
     if task.get("attempts"):
         yield "attempts", f"{task['attempts']} of {task.get('max_attempts')}"
     for name in OPTIONAL:
         if task.get(name) is not None:
-            yield name.replace("_seconds", "").replace("_", " "), _short(task[name])
+            yield name.replace("_seconds", "").replace("_", " "), short(task[name])
     for failure in task.get("history") or ():
         yield f"attempt {failure['attempt']}", f"failed {failure['failed_at']}: {failure['error']}"
     for name, at in moments(task):
@@ -75,6 +84,7 @@ def clock_time(instant: str) -> str:
     return f"{at:%H:%M:%S}.{at.microsecond // 100_000}"
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
+    """Give a value as text, cut where it is long."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 1000 else text[:1000] + "..."  # noqa: PLR2004

@@ -41,6 +41,9 @@ def test_only_the_status_is_coloured_as_one(api, terminal):
         (["dead", "list"], {"dead": [{"task_id": "1a", "reason": HOSTILE}], "next_token": None}),
         (["dead", "show", "1a"], {"task_id": HOSTILE, "reason": HOSTILE, "task": TASK}),
         (["jobs", "list"], {"jobs": [HOSTILE]}),
+        (["schedules", "get", "n"], {"name": HOSTILE, "paused_reason": HOSTILE, "payload": HOSTILE}),
+        (["schedules", "list"], {"schedules": [{"name": HOSTILE}], "next_token": None}),
+        (["schedules", "explain", "n"], {"times": [{"why": HOSTILE}]}),
     ],
 )  # fmt: skip
 def test_no_value_is_taken_for_markup_or_reaches_the_terminal_raw(
