@@ -6,6 +6,7 @@ import importlib.util
 import re
 from datetime import UTC, datetime
 from functools import cache
+from typing import get_args
 
 import pytest
 import yaml
@@ -14,19 +15,35 @@ from pages import NAMES, ROOT, blocks, code, table, unquoted
 import minutero
 from minutero import jobs, wiring
 from minutero.aws.bucket_pages import PAGE
-from minutero.domain import new_task
-from minutero.domain.instants import HOUR, MINUTE, SECOND
+from minutero.client.schedules import ScheduleCalls
+from minutero.domain import expression, new_task, schedule
+from minutero.domain.instants import DAY, HOUR, MINUTE, SECOND
 from minutero.domain.lifecycle import Status
+from minutero.domain.new_schedule import REASON_LIMIT
+from minutero.domain.occurrence import Overlap
 from minutero.domain.run import RESULT_LIMIT
+from minutero.domain.timetable import OnGap, OnOverlap
 from minutero.domain.timing import Timing
 from minutero.http.bodies import NewTaskBody
+from minutero.http.schedule_bodies import MisfireBody, ScheduleBody
+from minutero.http.schedule_queries import LONGEST_SPAN
+from minutero.service import explain
 from minutero.service.claim_batch import CLAIM_CHUNK, SEND_CHUNK
+from minutero.service.explain import What
 from minutero.service.fan_out import GROUP
 from minutero.service.move import MOST_MOVES
 from minutero.service.shards import MARGIN
 from minutero.settings import Settings
 
 CALL = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE) (/[\w{}/-]*(?:\.json)?)")
+CHOICES = {
+    "on_gap": OnGap,
+    "on_overlap": OnOverlap,
+    "misfire": schedule.MisfirePolicy,
+    "overlap": Overlap,
+}
+"""The fields of a schedule that have words for values."""
+
 MISSING = [span for row in table("README.md", "State of the project") for span in unquoted(row[1])]
 
 
@@ -82,6 +99,28 @@ def test_the_readme_lists_each_field_of_a_new_task_and_no_other():
     assert set(told) == set(NewTaskBody.model_fields)
 
 
+def test_the_readme_lists_each_field_of_a_schedule_and_no_other():
+    told = [unquoted(row[0])[0] for row in table("README.md", "Schedules")]
+    assert told == list(ScheduleBody.model_fields)
+    meant = {unquoted(row[0])[0]: unquoted(row[1]) for row in table("README.md", "Schedules")}
+    assert {"policy", *MisfireBody.model_fields} <= set(meant["misfire"])
+    for field, choices in CHOICES.items():
+        assert set(get_args(choices)) <= set(meant[field]), field
+
+
+def test_the_readme_names_each_call_about_schedules_of_the_client():
+    text = (ROOT / "README.md").read_text("utf-8")
+    calls = [name for name in vars(ScheduleCalls) if not name.startswith("_")]
+    assert len(calls) == 9
+    assert [name for name in calls if name not in text] == []
+
+
+def test_what_became_of_a_time_is_told_in_the_words_of_the_code():
+    text = words("README.md")
+    (told,) = re.findall(r"Of each time `explain` says that ([^.]*)\.", text)
+    assert set(unquoted(told)) == {str(one) for one in What}
+
+
 def test_the_readme_lists_each_status_and_no_other():
     (told,) = re.findall(r"`status` is one of ([^.]*)\.", (ROOT / "README.md").read_text("utf-8"))
     assert unquoted(told) == [str(status) for status in Status]
@@ -127,6 +166,12 @@ def test_the_limits_are_those_of_the_code():
     )
     assert told["result of a job"].startswith(f"{RESULT_LIMIT // 1024} KB of JSON;")
     assert told["moves of one task"] == f"{MOST_MOVES:,}"
+    assert told["`expression`"] == f"{expression.LONGEST} characters"
+    assert told["`jitter_seconds`"] == f"{schedule.LONGEST_JITTER:,}"
+    assert told["`grace_seconds`"] == f"{schedule.LONGEST_GRACE:,}, which is 31 days"
+    assert told["`max_catch_up`"] == f"{schedule.MOST_CATCH_UP:,}"
+    assert told["reason of a pause"] == f"{REASON_LIMIT} printable characters"
+    assert told["`explain`"] == f"{LONGEST_SPAN // DAY} days and {explain.MOST} times at once"
 
 
 def test_the_limit_of_a_body_is_that_of_the_code(api):

@@ -151,7 +151,7 @@ def worker_app(monkeypatch):
 @pytest.fixture
 def worker(worker_app):
     """The worker; its jobs are announced, as they are once it has been deployed."""
-    assert worker_app.handler({"minutero": "announce_jobs"}, Context())["jobs"] == ["echo"]
+    assert "echo" in worker_app.handler({"minutero": "announce_jobs"}, Context())["jobs"]
     return lambda event: worker_app.handler(event, Context())
 
 

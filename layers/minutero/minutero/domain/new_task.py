@@ -61,7 +61,8 @@ def due_at(run_at: int | None, delay: int | None, now: int) -> int:
 
 
 def invalid_member(message: str, field: str) -> InvalidInput:
-    """The refusal of a member of a body; of one within another (`misfire.policy`) the code names the outer."""
+    """The refusal of a member of a body. Of one within another (`misfire.policy`) the code names the outer
+    one."""
     return InvalidInput(f"invalid_{field.partition('.')[0]}", message, field)
 
 
