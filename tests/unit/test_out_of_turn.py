@@ -129,3 +129,14 @@ def test_nor_does_it_when_the_time_has_come_and_the_jitter_has_not_passed(world)
     world.revise.delete("s")
     world.play(2)
     assert ran(world) == []
+
+
+def test_two_edits_leave_an_occurrence_its_jitter_as_one_does(world):
+    put(world, "rate(1 hour)", jitter_seconds=1_800)
+    due = row(world).pending.run_at
+    world.clock.advance(due - 3 * SECOND - NOW)
+    put(world, "rate(1 hour)", jitter_seconds=1_800, payload="1")
+    world.clock.advance(SECOND)
+    put(world, "rate(1 hour)", jitter_seconds=1_800, payload="2")
+    world.play(2)
+    assert ran(world) == [60]

@@ -147,3 +147,13 @@ def test_a_store_that_does_not_answer_is_told(world):
     world.schedules.always("page", is_down)
     with pytest.raises(Unavailable):
         world.rearm.look(NOW, NOW + DAY)
+
+
+def test_one_that_has_ended_by_a_clock_ahead_of_this_one_is_left_alone(world):
+    world.clock.advance(3 * MINUTE)
+    put(world, "rate(2 minutes)", end_at=NOW + 6 * MINUTE)
+    world.clock.advance(-3 * MINUTE)
+    before = row(world)
+    assert before.pending is None
+    assert look_at_all(world) == 0
+    assert row(world) == before

@@ -38,7 +38,8 @@ def next_step(schedule: Schedule, nominal: int, now: int) -> Step:
     if kept == nominal:
         return Step(True, True, following)
     # A change of the zone's rules may have taken the pending time itself out of them.
-    skipped = schedule.times.latest(nominal, now if kept is None else kept - 1, 1) or [nominal]
+    last = now if kept is None else kept - 1
+    skipped = schedule.latest_left(nominal, last, 1) or [nominal]
     once = kept if schedule.definition.misfire.policy == "once" else None
     return Step(False, False, kept, skipped[0], once or 0)
 

@@ -47,7 +47,9 @@ class Rearm:
         if not schedule.enabled:
             return ""
         if pending is None:
-            return "" if schedule.first_time(now, now) is None else BROKEN
+            # Whose clock was ahead may have come to the end of the rule before this one does.
+            by_then = max(now, schedule.changed_at, schedule.fired_at)
+            return "" if schedule.first_time(by_then, by_then) is None else BROKEN
         if pending.run_at + OVERDUE < now:
             task = self.revise.store.get(pointer_to(pending).place)
             return "" if task is not None and task.state is State.SCHEDULED else BROKEN
