@@ -92,8 +92,8 @@ class ReviseSchedule:
             first = made.pending.nominal
         else:
             as_before = current.enabled and made.times == current.times
-            taken_over = min((link.nominal - 1 for link in closes), default=current.changed_at)
-            first = made.first_time(now, taken_over if as_before else now)
+            since = min([current.changed_at, *(link.nominal - 1 for link in closes)])
+            first = made.first_time(now, since if as_before else now)
         link = None
         if first is not None:
             link = made.link(first, now, self.shards.for_writing(now))
