@@ -99,9 +99,20 @@ def test_every_statement_names_its_resource(translated):
 
 def test_the_emulators_actions_are_granted_on_the_local_stack_alone(translated):
     policies = of_type(translated, "AWS::IAM::Policy")
-    assert set(policies) == {"LocalStackPolicy"}
+    assert set(policies) == {"LocalStackPolicy", "LeaderboardPolicy"}
     assert translated["Resources"]["LocalStackPolicy"]["Condition"] == "IsLocal"
     assert translated["Parameters"]["LocalStack"]["Default"] == "false"
+
+
+def test_the_example_is_deployed_where_it_is_asked_for_alone(translated):
+    resources = translated["Resources"]
+    asked = {name for name, one in resources.items() if one.get("Condition") == "HasLeaderboard"}
+    assert asked == {"LeaderboardTable", "LeaderboardPolicy"}
+    assert translated["Parameters"]["LeaderboardExample"]["Default"] == "false"
+    policy = resources["LeaderboardPolicy"]["Properties"]
+    (statement,) = policy["PolicyDocument"]["Statement"]
+    assert policy["Roles"] == [{"Ref": "WorkerRole"}]
+    assert statement["Resource"] == {"Fn::GetAtt": ["LeaderboardTable", "Arn"]}
 
 
 def test_a_message_is_hidden_for_six_times_the_workers_timeout(template):
@@ -155,7 +166,7 @@ def test_a_dispatcher_is_dead_before_its_lease_is_over(translated):
 
 def test_tables_are_on_demand_without_indexes_and_kept_by_default(translated):
     tables = of_type(translated, "AWS::DynamoDB::Table")
-    assert len(tables) == 4
+    assert len(tables) == 5
     for name, table in tables.items():
         assert table["BillingMode"] == "PAY_PER_REQUEST", name
         assert "GlobalSecondaryIndexes" not in table, name

@@ -20,6 +20,7 @@ def parameters(*, auth: bool) -> dict[str, str]:
         "PythonRuntime": python_runtime(),
         "ApiAuth": "AWS_IAM" if auth else "NONE",
         "RetainData": "false",
+        "LeaderboardExample": "true",
         "LocalStack": "true",
     }
 
