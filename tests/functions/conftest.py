@@ -7,19 +7,31 @@ import base64
 import importlib.util
 import json
 import sys
+from functools import cache
+from itertools import count
 from pathlib import Path
+from threading import RLock
 from types import SimpleNamespace
 from urllib.parse import parse_qsl
 
 import boto3
+import botocore.loaders
+import botocore.session
 import pytest
 import yaml
 from moto import mock_aws
+from moto.backends import get_backend
+from moto.core import DEFAULT_ACCOUNT_ID
+from moto.core.botocore_stubber import BotocoreStubber
 
 from minutero import jobs, wiring
+from minutero.aws.clock import SystemClock
+from minutero.aws.settings_store import DynamoSettingsStore
+from minutero.aws.tables import TableNames, bind
 
 ROOT = Path(__file__).parents[2]
 EVENTS = ROOT / "events"
+REGION = "us-east-1"
 TABLES = ("Tasks", "Schedules", "Cursors", "Runs")
 CACHED = (
     wiring.api,
@@ -58,9 +70,14 @@ def cloud(template):
         for name in ("AWS_ENDPOINT_URL", "AWS_PROFILE", "AWS_SESSION_TOKEN"):
             patch.delenv(name, raising=False)
         for name in ("AWS_DEFAULT_REGION", "AWS_REGION"):
-            patch.setenv(name, "us-east-1")
+            patch.setenv(name, REGION)
         for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
             patch.setenv(name, "test")
+        patch.setattr(BotocoreStubber, "process_request", in_one_step())
+        # Queues are purged before each test; on AWS, once a minute at most.
+        patch.setenv("MOTO_SQS_ENFORCE_STRICT_QUEUE_PURGE_BEHAVIOUR", "false")
+        # What botocore's files say of the services is the same in each process.
+        patch.setattr(botocore.session, "create_loader", cache(botocore.loaders.create_loader))
         dynamodb, sqs = boto3.client("dynamodb"), boto3.client("sqs")
         for table in TABLES:
             make_table(dynamodb, table, template)
@@ -72,7 +89,19 @@ def cloud(template):
         patch.setenv("MINUTERO_WORKER_FUNCTION", "minutero-worker")
         patch.setenv("MINUTERO_DISPATCHER_FUNCTION", "minutero-dispatcher")
         patch.setenv("MINUTERO_SHARDS", "2")
-        yield SimpleNamespace(dynamodb=dynamodb, sqs=sqs, queues=queues)
+        tables = bind(dynamodb, TableNames("Tasks", "Runs", "Cursors", "Schedules"))
+        yield SimpleNamespace(dynamodb=dynamodb, sqs=sqs, queues=queues, tables=tables)
+
+
+def in_one_step():
+    """A request as it is on AWS. moto's are many steps, and the threads of a batch would come in between."""
+    process, lock = BotocoreStubber.process_request, RLock()
+
+    def alone(stubber, request):
+        with lock:
+            return process(stubber, request)
+
+    return alone
 
 
 def make_table(dynamodb, table, template):
@@ -86,15 +115,16 @@ def make_table(dynamodb, table, template):
 
 
 @pytest.fixture(autouse=True)
-def aws(socket_disabled, cloud, template):
+def aws(socket_disabled, cloud, monkeypatch):
     """Empty tables and queues, and a process that has just begun."""
-    for name, queue in cloud.queues.items():
-        cloud.sqs.delete_queue(QueueUrl=queue)
-        cloud.sqs.create_queue(QueueName=name)
-    for table in TABLES:
-        if cloud.dynamodb.scan(TableName=table, Limit=1)["Items"]:
-            cloud.dynamodb.delete_table(TableName=table)
-            make_table(cloud.dynamodb, table, template)
+    for table in get_backend("dynamodb")[DEFAULT_ACCOUNT_ID][REGION].tables.values():
+        table.items.clear()
+    for queue in cloud.queues.values():
+        cloud.sqs.purge_queue(QueueUrl=queue)
+    # From one look to the next a millisecond passes, however busy the machine is: so a list or a batch, which
+    # ends after some seconds, never ends early.
+    moments = count(SystemClock().now())
+    monkeypatch.setattr(SystemClock, "now", lambda clock: next(moments))
     forget()
     yield cloud
     forget()
@@ -149,8 +179,14 @@ def worker_app(monkeypatch):
 
 
 @pytest.fixture
+def deployed(aws):
+    """The jobs are announced, as the worker does it once it has been deployed."""
+    DynamoSettingsStore(aws.tables, SystemClock()).announce_jobs(frozenset({"echo"}))
+
+
+@pytest.fixture
 def worker(worker_app):
-    """The worker; its jobs are announced, as they are once it has been deployed."""
+    """The worker; it has announced its jobs."""
     assert "echo" in worker_app.handler({"minutero": "announce_jobs"}, Context())["jobs"]
     return lambda event: worker_app.handler(event, Context())
 
@@ -190,7 +226,7 @@ def dead_letter():
     return lambda event: app.handler(event, Context())
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def api_app():
     return load_app("api")
 

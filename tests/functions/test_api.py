@@ -2,15 +2,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("deployed")
+
 
 def soon(seconds):
     at = datetime.now(UTC) + timedelta(seconds=seconds)
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-@pytest.fixture(autouse=True)
-def deployed(worker):
-    """The jobs are announced."""
 
 
 def test_a_task_is_created_and_can_be_read(http):

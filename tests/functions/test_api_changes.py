@@ -7,15 +7,12 @@ import pytest
 
 from minutero import PermanentFailure
 
+pytestmark = pytest.mark.usefixtures("deployed")
+
 
 def soon(seconds):
     moment = datetime.now(UTC) + timedelta(seconds=seconds)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-@pytest.fixture(autouse=True)
-def deployed(worker):
-    """The jobs are announced."""
 
 
 @pytest.fixture

@@ -4,10 +4,7 @@ import pytest
 
 from minutero import PermanentFailure
 
-
-@pytest.fixture(autouse=True)
-def deployed(worker):
-    """The jobs are announced."""
+pytestmark = pytest.mark.usefixtures("deployed")
 
 
 def test_an_audit_of_a_new_deployment_repairs_nothing(auditor, dispatcher, event):

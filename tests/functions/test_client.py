@@ -8,7 +8,7 @@ import minutero
 
 
 @pytest.fixture
-def client(worker):
+def client(deployed):
     return minutero.Client.from_environment()
 
 

@@ -4,10 +4,7 @@ import json
 
 import pytest
 
-
-@pytest.fixture(autouse=True)
-def deployed(worker):
-    """The jobs are announced."""
+pytestmark = pytest.mark.usefixtures("deployed")
 
 
 def test_a_tick_leaves_what_is_far_off(dispatcher, event, http, messages):

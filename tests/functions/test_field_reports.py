@@ -12,15 +12,12 @@ from minutero.aws.queue import encode_message
 from minutero.domain.new_task import FURTHEST
 from minutero.domain.task import Pointer, new_task_id, place_of
 
+pytestmark = pytest.mark.usefixtures("deployed")
+
 EVENT_LIMIT = 6 * 1024 * 1024
 """Bytes of an event: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html"""
 
 NOW = 1_796_000_000_000
-
-
-@pytest.fixture(autouse=True)
-def deployed(worker):
-    """The jobs are announced."""
 
 
 @pytest.fixture

@@ -10,14 +10,11 @@ from minutero import jobs, wiring
 from minutero.aws import json_lines
 from minutero.errors import Unavailable
 
+pytestmark = pytest.mark.usefixtures("deployed")
+
 FORGED = 'x\n{"level":"INFO","message":"claimed"}'
 SECRET = "sk-test-123"
 TOKEN = "eyJhbGciOi-of-the-sender"
-
-
-@pytest.fixture(autouse=True)
-def deployed(worker):
-    """The jobs are announced."""
 
 
 # --- what a consumer answers

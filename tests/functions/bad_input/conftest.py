@@ -14,8 +14,8 @@ from bad_values import NEXT, SOON, query
 
 
 @pytest.fixture(autouse=True)
-def deployed(worker):
-    """The jobs are announced."""
+def announced(deployed):
+    """The jobs are."""
 
 
 @pytest.fixture
