@@ -33,7 +33,6 @@ from pathlib import Path
 sys.path.insert(0, str((Path(__file__).parent / "{way}").resolve()))
 
 from {package}.{function} import {function}
-
 from minutero.testing import job_run
 
 FRIDAY = datetime(2026, 12, 4, 18, tzinfo=UTC)
@@ -77,7 +76,7 @@ def _function(name: str) -> str:
     except InvalidInput as error:
         raise CommandError(error.message.replace("job", "the name", 1)) from None
     function = re.sub(r"[.-]", "_", name)
-    if not function.isidentifier() or keyword.iskeyword(function) or function == "__init__":
+    if not function[:1].isalpha() or keyword.iskeyword(function):
         raise CommandError(
             f"{name!r} is no name for a file of Python; begin it with a letter, such as send_reminder"
         )

@@ -99,7 +99,12 @@ def test_every_statement_names_its_resource(translated):
 
 def test_the_emulators_actions_are_granted_on_the_local_stack_alone(translated):
     policies = of_type(translated, "AWS::IAM::Policy")
-    assert set(policies) == {"LocalStackPolicy", "LeaderboardPolicy"}
+    assert set(policies) == {
+        "LocalStackPolicy",
+        "LeaderboardPolicy",
+        "AwsCallPolicy",
+        "HttpPostPolicy",
+    }
     assert translated["Resources"]["LocalStackPolicy"]["Condition"] == "IsLocal"
     assert translated["Parameters"]["LocalStack"]["Default"] == "false"
 
@@ -192,9 +197,38 @@ def test_every_function_has_a_log_group_that_forgets(translated):
         assert group["RetentionInDays"] == 30, name
 
 
+OF_THE_TARGETS = {
+    "MINUTERO_AWS_CALL_ACTIONS",
+    "MINUTERO_HTTP_POST_SIGNS_WITH",
+    "MINUTERO_HTTP_POST_INTERNAL_ADDRESSES",
+    "MINUTERO_HTTP_POST_PLAIN_HTTP",
+}
+
+
+def test_the_targets_may_do_nothing_unless_a_parameter_says_so(translated):
+    parameters = translated["Parameters"]
+    assert parameters["AwsCallActions"]["Default"] == ""
+    assert parameters["AwsCallResources"]["Default"] == ""
+    assert parameters["HttpPostKeyParameter"]["Default"] == ""
+    assert parameters["HttpPostInternalAddresses"]["Default"] == "false"
+    assert parameters["HttpPostPlainHttp"]["Default"] == "false"
+    resources = translated["Resources"]
+    conditions = {"AwsCallPolicy": "HasAwsCalls", "HttpPostPolicy": "HasHttpPostKey"}
+    for name, condition in conditions.items():
+        assert resources[name]["Condition"] == condition
+        assert resources[name]["Properties"]["Roles"] == [{"Ref": "WorkerRole"}]
+    assert resources["LocalHttpPostKey"]["Condition"] == "HasLocalKey"
+    assert translated["Conditions"]["HasLocalKey"]["Fn::And"] == [
+        {"Condition": "HasHttpPostKey"},
+        {"Condition": "IsLocal"},
+    ]
+    worker = resources["WorkerFunction"]["Properties"]["Environment"]["Variables"]
+    assert set(worker) >= OF_THE_TARGETS
+
+
 def test_every_function_knows_its_stack(translated):
     for function in of_type(translated, "AWS::Lambda::Function").values():
-        names = set(function["Environment"]["Variables"])
+        names = set(function["Environment"]["Variables"]) - OF_THE_TARGETS
         assert {name for name in names if name.startswith("MINUTERO_")} == {
             "MINUTERO_TASKS_TABLE",
             "MINUTERO_SCHEDULES_TABLE",

@@ -11,6 +11,14 @@ from minutero_cli.local.state import State
 
 DEPLOY_SECONDS = 300
 # The caller's profile and role have no say here.
+CALLED_HERE = (
+    "events:PutEvents",
+    "lambda:InvokeFunction",
+    "sns:Publish",
+    "sqs:SendMessage",
+    "states:StartExecution",
+)
+"""What aws.call may do on the local stack."""
 FOREIGN = ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN", "AWS_ROLE_ARN")
 
 
@@ -21,6 +29,11 @@ def parameters(*, auth: bool) -> dict[str, str]:
         "ApiAuth": "AWS_IAM" if auth else "NONE",
         "RetainData": "false",
         "LeaderboardExample": "true",
+        "AwsCallActions": ",".join(CALLED_HERE),
+        "AwsCallResources": "*",
+        "HttpPostKeyParameter": "/minutero/http-post-key",
+        "HttpPostInternalAddresses": "true",
+        "HttpPostPlainHttp": "true",
         "LocalStack": "true",
     }
 

@@ -12,18 +12,18 @@ from minutero.jobs import JobRegistry, Run, job
 
 def register(into: JobRegistry) -> None:
     """Adds the targets to the jobs of a process."""
-    job("aws.call", into=into)(aws_call)
-    job("http.post", into=into)(http_post)
+    job("aws.call", into=into)(call_aws)
+    job("http.post", into=into)(post_http)
 
 
-def aws_call(payload: Any, run: Run) -> Any:
+def call_aws(payload: Any, run: Run) -> Any:
     """Calls an action of AWS: `{"service": "ecs", "action": "run_task", "parameters": {...}}`."""
     from minutero.targets.aws_call import call
 
     return call(payload, run)
 
 
-def http_post(payload: Any, run: Run) -> Any:
+def post_http(payload: Any, run: Run) -> Any:
     """Posts a signed JSON body: `{"url": "https://...", "body": ..., "headers": {...}}`."""
     from minutero.targets.http_post import post
 

@@ -30,7 +30,7 @@ def resolve(host: str, port: int, *, private: bool) -> Iterator[str]:
     if not allowed:
         raise PermanentFailure(
             f"{host} is {', '.join(addresses)}, not on the public internet; "
-            "http.post goes there only if the stack's parameter HttpPostPrivateAddresses is true, "
+            "http.post goes there only if the stack's parameter HttpPostInternalAddresses is true, "
             "and to link-local addresses never"
         )
     yield from allowed

@@ -27,6 +27,8 @@ class _Checked:
     port: int
     private = False
     held: socket.socket | None = None
+    over = False
+    """Its time was over before it was closed; what was read last was no end that the other side made."""
 
     def _new_conn(self) -> socket.socket:
         failed: OSError | None = None
@@ -46,6 +48,7 @@ class _Checked:
 
     def end(self) -> None:
         """Ends the connection from another thread; who reads or writes it then fails, or is at its end."""
+        self.over = True
         if self.held is not None:
             with suppress(OSError):
                 self.held.shutdown(socket.SHUT_RDWR)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,7 +22,7 @@ from minutero.targets.asked import members
 from minutero.targets.connection import connection
 from minutero.targets.signing_key import signing_key
 
-PRIVATE = "MINUTERO_HTTP_POST_PRIVATE_ADDRESSES"
+PRIVATE = "MINUTERO_HTTP_POST_INTERNAL_ADDRESSES"
 PLAIN = "MINUTERO_HTTP_POST_PLAIN_HTTP"
 
 LONGEST_SECONDS = 10.0
@@ -42,6 +43,9 @@ OURS = {"host", "content-length", "content-type", "transfer-encoding", "connecti
 """Headers that say what this request is; a payload has no say in them, nor in those of the signature."""
 
 PORTS = {"https": 443, "http": 80}
+BROKEN = (HTTPError, HTTPException, OSError, ValueError)
+"""What urllib3, http.client and the socket raise for a server that does not keep to HTTP."""
+
 TOO_MANY, FIRST_FAULT = 429, 500
 
 
@@ -96,18 +100,19 @@ def _ask(made: Any, path: str, headers: dict[str, str], body: bytes) -> Answer:
     try:
         made.request("POST", path, body, headers, preload_content=False, decode_content=False)
         response = made.getresponse()
-    except (HTTPError, OSError) as error:
+    except BROKEN as error:
         raise ConnectionError(f"no answer: {error}") from error
-    taken, whole = b"", False
+    if made.over:
+        raise ConnectionError("no answer: not within its time")
+    taken, ended = b"", False
     try:
-        while len(taken) <= ANSWER_LIMIT and not whole:
+        while len(taken) <= ANSWER_LIMIT and not ended:
             part = response.read1(ANSWER_LIMIT + 1 - len(taken))
-            taken, whole = taken + part, not part
-        # A length that was promised and not kept is told at the end of what came.
-        whole = whole and not response.length_remaining
-    except (HTTPError, OSError, ValueError):
+            taken, ended = taken + part, not part
+    except BROKEN:
         # The status has come, and with it what the receiver makes of the request.
-        pass
+        ended = False
+    whole = ended and not made.over and not response.length_remaining
     return Answer(response.status, response.headers, taken[:ANSWER_LIMIT], whole)
 
 

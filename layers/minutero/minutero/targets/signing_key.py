@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from minutero.errors import PermanentFailure
 
-NAME = "MINUTERO_HTTP_POST_KEY_PARAMETER"
+NAME = "MINUTERO_HTTP_POST_SIGNS_WITH"
 
 KEPT_SECONDS = 300
 """A key that was replaced is used for so long at most; receivers take both meanwhile."""
