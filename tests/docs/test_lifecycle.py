@@ -18,11 +18,12 @@ from minutero.ports import (
     RunLedger,
     ScheduleStore,
     SettingsStore,
+    Slots,
     TaskStore,
 )
 
 PAGE = "docs/lifecycle.md"
-PORTS = (TaskStore, RunLedger, ScheduleStore, OverlapLocks, CursorStore, SettingsStore)
+PORTS = (TaskStore, RunLedger, ScheduleStore, OverlapLocks, Slots, CursorStore, SettingsStore)
 READS = {
     "TaskStore": {
         "get",
@@ -38,6 +39,7 @@ READS = {
     "RunLedger": {"get", "get_many", "known"},
     "ScheduleStore": {"fates", "get", "page"},
     "OverlapLocks": set(),
+    "Slots": set(),
     "CursorStore": {"get"},
     "SettingsStore": {"growth", "jobs"},
 }
