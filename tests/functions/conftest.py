@@ -7,6 +7,7 @@ import base64
 import importlib.util
 import json
 import sys
+from contextlib import contextmanager
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -170,24 +171,43 @@ def event():
     return lambda name: json.loads((EVENTS / f"{name}.json").read_text())
 
 
-@pytest.fixture
-def worker_app(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "functions" / "worker")
-    yield load_app("worker")
+@contextmanager
+def loaded_worker():
+    """The worker's app.py with its jobs, which are forgotten with the block."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "functions" / "worker")
+        yield load_app("worker")
     for name in [name for name in sys.modules if name.split(".")[0] == "jobs"]:
         del sys.modules[name]
 
 
+def announced(app):
+    """The names of the jobs, which the worker announces once it has been deployed."""
+    return app.handler({"minutero": "announce_jobs"}, Context())["jobs"]
+
+
+@pytest.fixture(scope="module")
+def job_names(cloud):
+    with loaded_worker() as app:
+        return frozenset(announced(app))
+
+
 @pytest.fixture
-def deployed(aws):
-    """The jobs are announced, as the worker does it once it has been deployed."""
-    DynamoSettingsStore(aws.tables, SystemClock()).announce_jobs(frozenset({"echo"}))
+def deployed(job_names, aws):
+    """The jobs are announced; without the worker, which takes a while to load."""
+    DynamoSettingsStore(aws.tables, SystemClock()).announce_jobs(job_names)
+
+
+@pytest.fixture
+def worker_app():
+    with loaded_worker() as app:
+        yield app
 
 
 @pytest.fixture
 def worker(worker_app):
     """The worker; it has announced its jobs."""
-    assert "echo" in worker_app.handler({"minutero": "announce_jobs"}, Context())["jobs"]
+    assert "echo" in announced(worker_app)
     return lambda event: worker_app.handler(event, Context())
 
 

@@ -6,12 +6,9 @@ from urllib.parse import urlencode
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("deployed")
+
 LEAST = {"job": "echo", "expression": "rate(1 day)"}
-
-
-@pytest.fixture(autouse=True)
-def deployed(worker):
-    """The jobs are announced."""
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ NAIVE = datetime(2030, 1, 1)  # noqa: DTZ001  # what is to be refused
 
 
 @pytest.fixture
-def client(worker):
+def client(deployed):
     return minutero.Client.from_environment()
 
 

@@ -56,11 +56,13 @@ def test_a_time_and_a_delay_at_once_are_refused(doors, unchanged):
     assert unchanged()
 
 
-def test_a_job_that_is_not_deployed_is_refused_and_those_that_are_named(doors, unchanged):
+def test_a_job_that_is_not_deployed_is_refused_and_those_that_are_named(
+    doors, unchanged, job_names
+):
     for door in ALL:
         status, error = doors[door]({"job": "ecko"})
         assert (status, error["code"], error["field"]) == (400, "unknown_job", "job"), door
-        assert "deployed: echo" in error["message"]
+        assert f"deployed: {', '.join(sorted(job_names))}" in error["message"]
     assert unchanged()
 
 
