@@ -4,7 +4,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Any
 
-from pynamodb.attributes import NumberAttribute, UnicodeAttribute
+from pynamodb.attributes import NumberAttribute, UnicodeAttribute, VersionAttribute
 from pynamodb.models import Model
 from worlds import NOW, World
 
@@ -57,6 +57,14 @@ class Bank:
             level = UnicodeAttribute(null=True)
 
         return Wallet
+
+    def versioned(self) -> type[Model]:
+        """The same with PynamoDB's version attribute."""
+
+        class Account(self.model()):
+            version = VersionAttribute()
+
+        return Account
 
     def get(self, who: str) -> dict[str, Any] | None:
         raise NotImplementedError

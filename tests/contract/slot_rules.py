@@ -259,6 +259,18 @@ def models_are_written_by_instance_and_by_key(bank):
 
 
 @rule
+def a_model_with_a_version_is_written_as_it_was_read(bank):
+    account = bank.versioned()
+    bank.put(id="ana", coins=1, version=4)
+    with bank.once("as read") as tx:
+        tx.put(account("ana", coins=2, version=4))
+    assert bank.get("ana") == {"id": "ana", "coins": 2, "version": 5}
+    with pytest.raises(ConditionFailed) as told, bank.once("too old") as tx:
+        tx.put(account("ana", coins=9, version=4))
+    assert told.value.found["coins"] == 2
+
+
+@rule
 def a_model_and_its_tables_name_are_one_table(bank):
     wallet = bank.model()
     refused(bank, "two_writes_to_one_item", lambda tx: tx.put(wallet("witness")))

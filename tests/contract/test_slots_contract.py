@@ -98,9 +98,10 @@ def error(code, message="no"):
 def commit():
     """Commits one write against these answers; what came of it, and the requests."""
 
-    def play(*answers):
+    def play(*answers, row=None):
         client = Mock()
         client.transact_write_items.side_effect = answers
+        client.get_item.return_value = {"Item": row} if row else {}
         slots = DynamoSlots(client, "runs", SettableClock(0))
         run = SlotsOfRun(slots, "pay", "t1", SettableClock(0))
         with run.once("w22", None) as tx:
@@ -144,9 +145,21 @@ def test_a_taken_slot_is_a_no_op_whatever_else_went_wrong(commit):
     assert commit(cancelled("ConditionalCheckFailed", "TransactionConflict"))[0] is False
 
 
+OWN = cancelled("None", "ConditionalCheckFailed")
+
+
 def test_ones_own_condition_is_told_apart(commit):
     with pytest.raises(ConditionFailed):
-        commit(cancelled("None", "ConditionalCheckFailed"))
+        commit(OWN)
+
+
+def test_a_slot_that_is_just_being_taken_is_a_no_op_though_only_a_write_is_told_of(commit):
+    assert commit(OWN, row={"owner": {"S": "another"}})[0] is False
+    over = {"owner": {"S": "another"}, "expiration": {"N": "-1"}}
+    with pytest.raises(ConditionFailed):
+        commit(OWN, row=over)
+    kept = {"owner": {"S": "another"}, "expiration": {"N": "1"}}
+    assert commit(OWN, row=kept)[0] is False
 
 
 @pytest.mark.parametrize(

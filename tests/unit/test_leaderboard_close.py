@@ -107,7 +107,7 @@ def test_a_crash_in_the_body_leaves_nothing_and_the_next_attempt_pays(
     league, world, monkeypatch, after
 ):
     task, made = league.add_run(), []
-    real = Transaction._append
+    real = Transaction._add
 
     def dies_at(self, *args):
         real(self, *args)
@@ -115,11 +115,11 @@ def test_a_crash_in_the_body_leaves_nothing_and_the_next_attempt_pays(
         if len(made) == after:
             raise ProcessDied
 
-    monkeypatch.setattr(Transaction, "_append", dies_at)
+    monkeypatch.setattr(Transaction, "_add", dies_at)
     with pytest.raises(ProcessDied):
         world.work()
     assert is_untouched(league)
-    monkeypatch.setattr(Transaction, "_append", real)
+    monkeypatch.setattr(Transaction, "_add", real)
     world.clock.advance(world.timing.worker_timeout + 31 * SECOND)
     world.deliver(task)
     assert is_closed_once(league)

@@ -65,7 +65,10 @@ def best(scores: Mapping[str, Any]) -> list[str]:
 
 def read(item_id: str) -> dict[str, Any] | None:
     """An item as it is now."""
-    return table().get_item(Key={"id": item_id}, ConsistentRead=True).get("Item")
+    found: dict[str, Any] | None = (
+        table().get_item(Key={"id": item_id}, ConsistentRead=True).get("Item")
+    )
+    return found
 
 
 def table_name() -> str:

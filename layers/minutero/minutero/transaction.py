@@ -80,14 +80,11 @@ class Transaction:
     ) -> None:
         """Puts an item of a table, or an instance of a model."""
         if isinstance(target, str):
-            self._add(
-                "Put", target, {"Item": to_item(_given(item, "item"))}, condition, names, values
-            )
+            made = {"TableName": target, "Item": to_item(_given(item, "item"))}
+            self._add("Put", {**made, **_held(condition, names, values)}, None)
             return
         key = target.get_delete_kwargs_from_instance()["Key"]
-        self._append(
-            {"Put": target.get_save_kwargs_from_instance(condition, _asked(condition))}, key
-        )
+        self._add("Put", target.get_save_kwargs_from_instance(condition), key)
 
     @_collects
     def update(
@@ -103,14 +100,14 @@ class Transaction:
         """Changes an item, by an update expression or by a model's actions; it is made where there is none,
         unless the condition forbids it."""
         update = _given(update, "update")
+        made: dict[str, Any]
         if isinstance(target, str):
-            parts = {"Key": to_item(_given(key, "key")), "UpdateExpression": update}
-            self._add("Update", target, parts, condition, names, values)
-            return
-        made = _instance(target, key).get_update_kwargs_from_instance(
-            list(update), condition, _asked(condition)
-        )
-        self._append({"Update": made}, made["Key"])
+            made = {"TableName": target, "Key": to_item(_given(key, "key"))}
+            made |= {"UpdateExpression": update, **_held(condition, names, values)}
+        else:
+            instance = _instance(target, key)
+            made = instance.get_update_kwargs_from_instance(list(update), condition)
+        self._add("Update", made, made["Key"])
 
     @_collects
     def delete(
@@ -123,7 +120,8 @@ class Transaction:
         values: Values | None = None,
     ) -> None:
         """Deletes an item; one that is not there is left so, unless the condition forbids it."""
-        self._keyed("Delete", target, key, condition, names, values)
+        made = _keyed(target, key, condition, names, values)
+        self._add("Delete", made, made["Key"])
 
     @_collects
     def check(
@@ -136,50 +134,18 @@ class Transaction:
         values: Values | None = None,
     ) -> None:
         """Writes nothing, and holds the whole block to a condition on an item that it does not write."""
-        self._keyed("ConditionCheck", target, key, _given(condition, "condition"), names, values)
+        made = _keyed(target, key, _given(condition, "condition"), names, values)
+        self._add("ConditionCheck", made, made["Key"])
 
-    def _keyed(
-        self,
-        kind: str,
-        target: Any,
-        key: Any,
-        condition: Any,
-        names: Mapping[str, str] | None,
-        values: Values | None,
-    ) -> None:
-        if isinstance(target, str):
-            parts = {"Key": to_item(_given(key, "key"))}
-            self._add(kind, target, parts, condition, names, values)
-            return
-        instance = _instance(target, key)
-        made = instance.get_delete_kwargs_from_instance(condition, _asked(condition))
-        self._append({kind: made}, made["Key"])
-
-    def _add(
-        self,
-        kind: str,
-        table: str,
-        parts: dict[str, Any],
-        condition: str | None,
-        names: Mapping[str, str] | None,
-        values: Values | None,
-    ) -> None:
-        made = {"TableName": table, **parts}
-        if condition is not None:
-            made["ConditionExpression"] = condition
-            made["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
-        if names:
-            made["ExpressionAttributeNames"] = dict(names)
-        if values:
-            made["ExpressionAttributeValues"] = to_item(values)
-        self._append({kind: made}, parts.get("Key"))
-
-    def _append(self, entry: dict[str, Any], key: Values | None) -> None:
+    def _add(self, kind: str, made: dict[str, Any], key: Values | None) -> None:
         if not self._open:
             raise InvalidInput(
                 "invalid_once", "writes belong into the block: with run.once(...) as tx"
             )
-        write = Write(entry, key)
+        if "ConditionExpression" in made:
+            # A model with a version attribute has one of its own.
+            made["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+        write = Write({kind: made}, key)
         check_write(write, self._writes)
         self._writes.append(write)
 
@@ -241,9 +207,35 @@ class SlotsOfRun:
 
 
 def _given(value: Any, name: str) -> Any:
-    if value is None or (name == "condition" and isinstance(value, str) and not value):
+    if value is None or (isinstance(value, str) and not value):
         raise InvalidInput("invalid_once", f"{name} is missing", name)
     return value
+
+
+def _held(
+    condition: str | None, names: Mapping[str, str] | None, values: Values | None
+) -> dict[str, Any]:
+    """The condition of a write to a table, and what its expressions refer to."""
+    parts = {
+        "ConditionExpression": condition,
+        "ExpressionAttributeNames": dict(names or {}),
+        "ExpressionAttributeValues": to_item(values or {}),
+    }
+    return {name: part for name, part in parts.items() if part}
+
+
+def _keyed(
+    target: Any,
+    key: Any,
+    condition: Any,
+    names: Mapping[str, str] | None,
+    values: Values | None,
+) -> dict[str, Any]:
+    """What a delete and a check say."""
+    if isinstance(target, str):
+        made = {"TableName": target, "Key": to_item(_given(key, "key"))}
+        return {**made, **_held(condition, names, values)}
+    return dict(_instance(target, key).get_delete_kwargs_from_instance(condition))
 
 
 def _instance(target: Any, key: Any) -> Any:
@@ -251,8 +243,3 @@ def _instance(target: Any, key: Any) -> Any:
     if key is None:
         return target
     return target(*key) if isinstance(key, tuple) else target(key)
-
-
-def _asked(condition: Any) -> str | None:
-    """Whether to send back what lies there when the condition fails."""
-    return None if condition is None else "ALL_OLD"

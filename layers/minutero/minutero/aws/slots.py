@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from minutero.aws.failures import GuardFailed, ask, error_code
+from minutero.aws.failures import GuardFailed, Item, ask, error_code
 from minutero.domain.attribute_values import from_item
 from minutero.domain.instants import SECOND
 from minutero.domain.slot import Slot, Write, two_writes
@@ -48,14 +48,29 @@ class DynamoSlots:
         try:
             ask(lambda: self._client.transact_write_items(**request), self._clock)
         except GuardFailed as failed:
-            if 0 in failed.found:
-                return failed.found[0].get("owner") == {"S": slot.owner}
-            raise _own_condition(failed, writes) from None
+            # Of a slot that is being taken in this very moment the answer may tell of the writes alone.
+            row = failed.found[0] if 0 in failed.found else self._taken(slot)
+            if row is None:
+                raise _own_condition(failed, writes) from None
+            return row.get("owner") == {"S": slot.owner}
         except Unavailable as error:
             if refusal := _refusal(error.__cause__):
                 raise refusal from error
             raise
         return True
+
+    def _taken(self, slot: Slot) -> Item | None:
+        """The row of a slot that is taken. A read, when a condition of the job's own has failed."""
+        request: Any = {
+            "TableName": self._table,
+            "Key": {"id": {"S": slot.slot_id}},
+            "ConsistentRead": True,
+        }
+        answer: Any = ask(lambda: self._client.get_item(**request), self._clock)
+        row: Item | None = answer.get("Item")
+        if row is None or "expiration" not in row:
+            return row
+        return row if int(row["expiration"]["N"]) >= slot.taken_at // SECOND else None
 
     def _row(self, slot: Slot) -> dict[str, Any]:
         item: dict[str, Any] = {
