@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from botocore.exceptions import BotoCoreError
+import botocore.session
+from botocore.exceptions import BotoCoreError, ClientError
 
-from minutero.aws.deployed_stack import DeployedStack, find_stack
+from minutero.aws.deployed_stack import find_stack
 from minutero.domain.exchanged import Failed, Finished, InProgress, RunResult
 from minutero.domain.instants import SECOND, format_instant
 from minutero.domain.new_task import check_key, check_name
@@ -87,15 +88,30 @@ def run_here(start: Start, folder: Path | None, stack: str | None) -> int:
 
 
 def reach(stack: str | None) -> None:
-    """Make the deployment's names and AWS those of this process, for the job too. Raises CommandError."""
+    """Make this process's environment the deployed worker's, for the job too; leave it where it is that
+    already. Raises CommandError."""
+    if stack is None and os.environ.get("MINUTERO_RUNS_TABLE"):
+        return
     if stack is not None:
         try:
-            os.environ.update(find_stack(stack).environment())
+            outputs = find_stack(stack).outputs
         except MinuteroError as error:
             raise CommandError(f"{error}; for the local stack leave --stack out") from None
-        return
-    if os.environ.get("MINUTERO_RUNS_TABLE"):
-        return
+    else:
+        outputs = _local_stack().outputs
+    worker = outputs.get("WorkerFunctionName")
+    if worker is None:
+        raise CommandError(f"stack {stack!r} has no output WorkerFunctionName; is it of Minutero?")
+    try:
+        client: Any = botocore.session.get_session().create_client("lambda")
+        told = client.get_function_configuration(FunctionName=worker)
+    except (BotoCoreError, ClientError) as error:
+        raise CommandError(f"the environment of {worker} cannot be read: {error}") from error
+    os.environ.update(told["Environment"]["Variables"])
+
+
+def _local_stack() -> state.State:
+    """The one that runs; its AWS is this process's from now on."""
     known = state.load(default_home())
     if known is None or not known.outputs or not is_running(known):
         raise CommandError(
@@ -104,8 +120,8 @@ def reach(stack: str | None) -> None:
         )
     for name in FOREIGN:
         os.environ.pop(name, None)
-    local = DeployedStack(known.stack, known.outputs, {}, known.endpoint_url)
-    os.environ.update({**known.environment, **local.environment()})
+    os.environ.update(known.environment)
+    return known
 
 
 def _listen_to_stops() -> None:
