@@ -1,7 +1,8 @@
 """`python -m tests.simulation --seeds N --from K`: runs seeds on all cores.
 
 Broken promises go to stderr, each with its seed. The last line is JSON: {"seeds", "tasks", "early", "lost",
-"doubled", "digest"}; `other` counts invariants under no such name. The same seeds give the same digest.
+"doubled", "digest"}; `other` counts invariants under no such name. One world in some has schedules, and their
+occurrences count as tasks, too. The same seeds give the same digest.
 """
 
 import argparse

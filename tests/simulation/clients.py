@@ -5,12 +5,15 @@ from functools import partial
 
 from minutero.domain.instants import MINUTE, SECOND
 from minutero.domain.new_task import NewTask
+from minutero.domain.run import Ending
 from minutero.errors import Conflict, MinuteroError, NotFound, Unavailable
 from minutero.service.add_task import Added, AddTask
 from minutero.service.add_tasks import AddTasks, Wanted
 from minutero.service.cancel import CancelTask
+from minutero.service.dead_list import DeadList
 from minutero.service.job_catalog import JobCatalog
 from minutero.service.move import MoveTask
+from minutero.service.read_task import ReadTask
 from minutero.service.send_near import SendNear
 from minutero.service.shards import Shards
 from minutero.testing.memory import one_by_one
@@ -24,6 +27,9 @@ BODY = "the same body"
 
 BATCHES = 0.15
 """How many calls add several tasks at once: half of the tasks come so."""
+
+OF_THE_DEAD = 0.3
+"""How often it is one of the dead that is meddled with: two clients want one thing each."""
 
 POPULAR = 0.6
 """How many tasks are due on the full even minute, as people like it: bursts, and full batches."""
@@ -123,7 +129,15 @@ class Clients:
             self._by_key.setdefault(new.key, set()).add(task_id)
 
     def _meddle(self) -> None:
-        if self.added:
+        if not self.added:
+            return
+        ended = self._world.watch.ended
+        dead = [task_id for task_id in self.added[-30:] if ended.get(task_id) is Ending.DEAD]
+        if dead and self._kernel.chance() < OF_THE_DEAD:
+            task_id = self._kernel.one_of(dead)
+            for verb in (self._redrive, self._discard):
+                self.call(partial(self._try, verb, task_id))
+        else:
             self.meddle_with(self._kernel.one_of(self.added[-30:]))
 
     def meddle_with(self, task_id: str) -> None:
@@ -166,6 +180,20 @@ class Clients:
 
     def _redrive(self, task_id: str, clock_margin: int) -> None:
         self._move(clock_margin).redrive(task_id)
+
+    def _discard(self, task_id: str, clock_margin: int) -> None:
+        world = self._world
+        store, clock = world.port(world.tasks, "tasks"), world.clock()
+        reads = ReadTask(store, world.port(world.ledger, "ledger"), clock)
+        shards = Shards(world.port(world.settings, "settings"), world.weather.shards)
+        move, timing = self._move(clock_margin), world.timing
+        dead = DeadList(store, reads, move, shards, clock, timing, one_by_one)
+        try:
+            dead.discard(task_id)
+        except NotFound:
+            # Almost all of them: it is not dead.
+            return
+        world.watch.discarded.add(task_id)
 
     def check_keys(self) -> None:
         """A key never makes two tasks."""

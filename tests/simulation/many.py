@@ -11,8 +11,8 @@ from zlib import crc32
 from tests.simulation.run import Result, run_seed
 from tests.simulation.thaw import thaw
 
-AS_LOST = {"lost", "watermark", "behind", "dead"}
-AS_DOUBLED = {"doubled", "cancelled", "fence", "keys"}
+AS_LOST = {"lost", "watermark", "behind", "dead", "chain", "fate"}
+AS_DOUBLED = {"doubled", "cancelled", "fence", "keys", "closed", "forked", "overlap", "slot"}
 CHUNK = 20
 
 
@@ -34,11 +34,14 @@ def summary(results: Iterable[Result]) -> dict[str, int | str]:
         tally["seeds"] += 1
         tally["tasks"] += result.tasks
         tally["bodies"] += result.bodies
+        tally["schedules"] += result.schedules
+        tally["occurrences"] += result.occurrences
         digest = crc32(f"{result.seed}:{result.digest}:{result.broken}".encode(), digest)
         if result.broken:
             tally[_kind(result.broken)] += 1
             sys.stderr.write(f"seed {result.seed}: {result.detail}\n")
     names = ("seeds", "tasks", "early", "lost", "doubled", "other", "bodies")
+    names += ("schedules", "occurrences")
     return {**{name: tally[name] for name in names}, "digest": f"{digest:08x}"}
 
 

@@ -1,14 +1,14 @@
 """Broken protocols. Each leaves one rule of the design out; the simulation must notice."""
 
 import secrets
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
 from minutero.domain.buckets import bucket_name, minute_of
-from minutero.domain.exchanged import Claim, Finished, Move, Overtaken, Sent
+from minutero.domain.exchanged import Claim, DeadLetter, Finished, Move, Overtaken, Sent
 from minutero.domain.instants import MINUTE, SECOND
 from minutero.domain.run import Ending, Outcome, RunRecord
 from minutero.domain.task import OpenClaim, Place, State, Task, first_place, place_of
@@ -17,62 +17,15 @@ from minutero.service.claim_batch import ClaimBatch
 from minutero.service.execute import Execute, Verdict
 from minutero.service.move import MoveTask
 from minutero.testing.memory import LedgerRunOnce, MemoryRunLedger, MemoryTaskStore
-from tests.simulation.faults import Rates
+from tests.simulation.mutant import Mutant, patched
+from tests.simulation.seasons import (
+    held_up,
+    long_walks,
+    many_deaths,
+    rival_dispatchers,
+    slow_calls,
+)
 from tests.simulation.stores import WatchedTasks
-from tests.simulation.world import Weather
-
-Breaks = Callable[[], AbstractContextManager[Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Mutant:
-    """`breaks` patches the code; `seen_as` are the invariants of which one must break; `seed` is one in
-    which it does. A rule that matters in rare weather alone names the `season` that has it."""
-
-    name: str
-    rule: str
-    breaks: Breaks
-    seen_as: tuple[str, ...]
-    season: Callable[[Weather], Weather] = lambda usual: usual
-
-    @property
-    def seed(self) -> int:
-        return KILLED_BY[self.name]
-
-
-def rival_dispatchers(usual: Weather) -> Weather:
-    """After an outage, two dispatchers at once on shards that no lease keeps apart; calls are slow, and
-    nothing else goes wrong."""
-    return replace(
-        usual,
-        outage=12 * MINUTE,
-        doubled=1.0,
-        leases=False,
-        page=20,
-        rates=Rates(crash=0, throttled=0, answer_lost=0, part=0, slow=0.5, stuck=0.01),
-    )
-
-
-def many_deaths(usual: Weather) -> Weather:
-    """Dispatchers die at one call in seventeen, and leave their batches to others."""
-    return replace(usual, rates=Rates(crash=0.03, part=0.1), page=20)
-
-
-def long_walks(usual: Weather) -> Weather:
-    """After an outage the backlog is more than one tick can walk, though no bucket is: each page holds one
-    item, and takes its time. Nothing else goes wrong."""
-    return replace(
-        usual,
-        shards=1,
-        grows_to=1,
-        outage=12 * MINUTE,
-        page=1,
-        rates=Rates(crash=0, throttled=0, answer_lost=0, part=0, stuck=0, page_takes=600),
-    )
-
-
-def _patched(target: Any, name: str, replacement: Any) -> Breaks:
-    return lambda: patch.object(target, name, replacement)
 
 
 def _without_open_claim(self: ClaimBatch, bucket: str, after: int) -> OpenClaim:
@@ -336,65 +289,80 @@ def _skips_the_backlog(self: dispatch.Visit, now: int) -> None:
     self._watermark = max(self._watermark, minute_of(now - self._d.timing.settle_grace) - MINUTE)
 
 
-KILLED_BY = {
-    "open-claim-omitted": 1,
-    "closed-before-sending": 0,
-    "closed-whatever-is-left": 84,
-    "rescued-blindly": 14,
-    "deleted-before-opening": 40,
-    "settled-in-the-wrong-order": 261,
-    "settled-too-early": 20,
-    "watermark-past-a-claim": 4,
-    "unknown-is-loss": 3,
-    "own-claim-is-loss": 4,
-    "entries-unread": 2,
-    "start-without-guard": 0,
-    "keyed-by-attempt": 0,
-    "unfenced-finish": 27,
-    "overtaken-acknowledges": 49,
-    "in-progress-acknowledged": 20,
-    "dead-not-sent-again": 13,
-    "cancelled-by-the-item-alone": 2,
-    "moved-in-two-steps": 6,
-    "clients-clock-trusted": 157,
-    "delay-rounded-down": 0,
-    "worker-does-not-check": 2,
-    "bucket-of-a-past-run-at": 0,
-    "forwarding-written-once": 0,
-    "backlog-skipped": 2,
-    "no-clock-before-pages": 64,
-}
-"""The first seed that kills each, as of the last change of what happens in a seed."""
+def _attempts_without_a_clock(self: Execute, task: Task, attempt: int, deadline: int) -> Outcome:
+    return _attempt(self, task, attempt, max(deadline, self.clock.now() + 1))
+
+
+_attempt = Execute._attempt
+
+
+def _listed_whatever_it_is(self: MemoryTaskStore, letter: DeadLetter) -> bool:
+    self.letters[letter.run_id] = letter
+    return True
+
+
+def _discarded_whatever_it_is(
+    self: MemoryRunLedger, run_id: str, outcome: Outcome, token: str = ""
+) -> RunRecord:
+    if outcome.ending is not Ending.DISCARDED:
+        return _take_back(self, run_id, outcome, token)
+    self.records[run_id] = replace(self.records[run_id], outcome=outcome)
+    return self.records[run_id]
+
+
+_take_back = MemoryRunLedger.take_back
+
 
 MUTANTS = (
     Mutant(
+        "held-up-and-begun",
+        "no body begins after its time is over",
+        patched(Execute, "_attempt", _attempts_without_a_clock),
+        ("doubled", "cancelled", "early", "lost", "fence"),
+        season=held_up,
+    ),
+    Mutant(
+        "listed-whatever-it-is",
+        "only what is dead is listed",
+        patched(MemoryTaskStore, "list_dead", _listed_whatever_it_is),
+        ("dead", "lost"),
+        season=slow_calls,
+    ),
+    Mutant(
+        "discarded-whatever-it-is",
+        "only what is dead is discarded",
+        patched(MemoryRunLedger, "take_back", _discarded_whatever_it_is),
+        ("dead",),
+        season=slow_calls,
+    ),
+    Mutant(
         "open-claim-omitted",
         "a batch is noted before it is claimed",
-        _patched(ClaimBatch, "_open", _without_open_claim),
+        patched(ClaimBatch, "_open", _without_open_claim),
         ("lost", "watermark"),
     ),
     Mutant(
         "closed-before-sending",
         "a claim is closed when all of it is sent",
-        _patched(ClaimBatch, "claim_and_send", _closed_before_sending),
+        patched(ClaimBatch, "claim_and_send", _closed_before_sending),
         ("lost",),
     ),
     Mutant(
         "closed-whatever-is-left",
         "what is unknown or unsent keeps its claim open",
-        _patched(ClaimBatch, "claim_and_send", _closed_whatever_is_left),
+        patched(ClaimBatch, "claim_and_send", _closed_whatever_is_left),
         ("lost",),
     ),
     Mutant(
         "rescued-blindly",
         "an old claim is deleted when nothing is claimed under it any more",
-        _patched(ClaimBatch, "rescue", _rescued_blindly),
+        patched(ClaimBatch, "rescue", _rescued_blindly),
         ("lost",),
     ),
     Mutant(
         "deleted-before-opening",
         "a rescuer opens its own claim before it deletes the old one",
-        _patched(ClaimBatch, "rescue", _deleted_before_opening),
+        patched(ClaimBatch, "rescue", _deleted_before_opening),
         ("lost", "watermark"),
         season=many_deaths,
     ),
@@ -408,87 +376,87 @@ MUTANTS = (
     Mutant(
         "settled-too-early",
         "no bucket is settled before the grace",
-        _patched(dispatch, "is_late_minute", _settled_at_once),
+        patched(dispatch, "is_late_minute", _settled_at_once),
         ("watermark", "behind", "lost"),
     ),
     Mutant(
         "watermark-past-a-claim",
         "a bucket with an open claim is not settled",
-        _patched(dispatch, "is_settled", _claims_not_looked_at),
+        patched(dispatch, "is_settled", _claims_not_looked_at),
         ("watermark",),
     ),
     Mutant(
         "unknown-is-loss",
         "an unknown answer is asked for again",
-        _patched(ClaimBatch, "_claim_chunk", _unknown_is_loss),
+        patched(ClaimBatch, "_claim_chunk", _unknown_is_loss),
         ("lost",),
     ),
     Mutant(
         "own-claim-is-loss",
         "the own claim id in the way means won",
-        _patched(MemoryTaskStore, "_claim_one", _own_claim_is_loss),
+        patched(MemoryTaskStore, "_claim_one", _own_claim_is_loss),
         ("lost",),
     ),
     Mutant(
         "entries-unread",
         "every entry of a send's answer is read",
-        _patched(ClaimBatch, "_send_chunk", _entries_unread),
+        patched(ClaimBatch, "_send_chunk", _entries_unread),
         ("lost",),
     ),
     Mutant(
         "start-without-guard",
         "a run that is over does not start",
-        _patched(RunRecord, "may_start", _starts_anything),
+        patched(RunRecord, "may_start", _starts_anything),
         ("doubled", "cancelled", "early", "lost"),
     ),
     Mutant(
         "keyed-by-attempt",
         "a run's id is the same over attempts and redeliveries",
-        _patched(LedgerRunOnce, "__call__", _keyed_by_attempt),
+        patched(LedgerRunOnce, "__call__", _keyed_by_attempt),
         ("doubled", "cancelled", "early", "lost"),
     ),
     Mutant(
         "unfenced-finish",
         "only the attempt that has a run may end it",
-        _patched(MemoryRunLedger, "finish", _unfenced_finish),
+        patched(MemoryRunLedger, "finish", _unfenced_finish),
         ("fence", "doubled"),
     ),
     Mutant(
         "overtaken-acknowledges",
         "an overtaken worker does not acknowledge",
-        _patched(Execute, "_conclude", _overtaken_acknowledges),
+        patched(Execute, "_conclude", _overtaken_acknowledges),
         ("lost",),
     ),
     Mutant(
         "in-progress-acknowledged",
         "a message whose run is in progress is sent again",
-        _patched(Execute, "_conclude", _in_progress_is_acknowledged),
+        patched(Execute, "_conclude", _in_progress_is_acknowledged),
         ("lost",),
     ),
     Mutant(
         "dead-not-sent-again",
         "who finds a run dead sends it to the dead letters again",
-        _patched(Execute, "_conclude", _dead_not_sent_again),
+        patched(Execute, "_conclude", _dead_not_sent_again),
         ("lost",),
     ),
     Mutant(
         "cancelled-by-the-item-alone",
         "a cancel takes the lock a start takes",
-        _patched(MemoryTaskStore, "cancel", _cancelled_by_the_item_alone),
+        patched(MemoryTaskStore, "cancel", _cancelled_by_the_item_alone),
         ("cancelled", "doubled"),
     ),
     Mutant("moved-in-two-steps", "a move is one transaction", _two_steps, ("lost", "early")),
     Mutant(
         "clients-clock-trusted",
         "a client's fast clock does not give up a living attempt",
-        _patched(MoveTask, "_carry_out", _clock_trusted),
+        patched(MoveTask, "_carry_out", _clock_trusted),
         ("fence", "early", "doubled"),
     ),
     Mutant("delay-rounded-down", "a delay is rounded up", _delay_rounded_down, ("early",)),
     Mutant(
         "worker-does-not-check",
         "a worker checks the time by its own clock",
-        _patched(Execute, "__call__", _early_runs),
+        patched(Execute, "__call__", _early_runs),
         ("early",),
     ),
     Mutant(
@@ -500,19 +468,19 @@ MUTANTS = (
     Mutant(
         "forwarding-written-once",
         "every move rewrites the address at the first place",
-        _patched(WatchedTasks, "_carry_out", _forwarding_written_once),
+        patched(WatchedTasks, "_carry_out", _forwarding_written_once),
         ("lost", "cancelled"),
     ),
     Mutant(
         "backlog-skipped",
         "the watermark moves over settled buckets only",
-        _patched(dispatch.Visit, "_backlog", _skips_the_backlog),
+        patched(dispatch.Visit, "_backlog", _skips_the_backlog),
         ("lost", "watermark"),
     ),
     Mutant(
         "no-clock-before-pages",
         "a tick looks at its clock before every page",
-        _patched(dispatch.Visit, "_serve", _walks_without_a_clock),
+        patched(dispatch.Visit, "_serve", _walks_without_a_clock),
         ("lost",),
         season=long_walks,
     ),

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from minutero.domain.instants import HOUR, MINUTE, SECOND, parse_instant
-from minutero.service import audit
+from minutero.service import audit, rearm
 from tests.simulation.clients import Clients
 from tests.simulation.faults import Rates
 from tests.simulation.kernel import Kernel
@@ -18,11 +18,11 @@ from tests.simulation.watch import Violation
 from tests.simulation.world import START, Weather, World
 
 SPAN = 4 * MINUTE
-TASKS = 50, 140
+TASKS = 100, 220
 FEWER = 10, 40
 """Tasks of one world, from and to; those where there are schedules, too."""
 
-SHARE = 4
+SHARE = 12
 """One world in so many has schedules: an occurrence takes longer than a task of its own."""
 
 CLOCKS_CHANGE = {
@@ -44,6 +44,8 @@ class Result:
     tasks: int
     bodies: int
     digest: int
+    schedules: int
+    occurrences: int
     broken: str = ""
     detail: str = ""
 
@@ -72,7 +74,17 @@ def _run(seed: int, season: Callable[[Weather], Weather]) -> Result:
             broken, detail = violation.invariant, str(violation)
         finally:
             kernel.close()
-        return Result(seed, len(world.watch.due), world.watch.bodies, kernel.digest, broken, detail)
+        of_schedules = world.schedule_watch
+        return Result(
+            seed,
+            len(world.watch.due),
+            world.watch.bodies,
+            kernel.digest,
+            len(of_schedules.versions),
+            len(of_schedules.links),
+            broken,
+            detail,
+        )
 
 
 def _start(seed: int) -> int:
@@ -164,7 +176,10 @@ def _one_collection() -> Iterator[None]:
 def _early_looks() -> Iterator[None]:
     """The audit's looks, minutes after the bucket instead of an hour and a day: within a world's life."""
     looks = {"hour": 7 * MINUTE, "day": 9 * MINUTE}
-    with _exchanged(audit, LOOKS=looks, SENT_BY_THEN=5 * MINUTE):
+    with (
+        _exchanged(audit, LOOKS=looks, SENT_BY_THEN=5 * MINUTE),
+        _exchanged(rearm, EVERY=SECOND, OVERDUE=10 * MINUTE),
+    ):
         yield
 
 

@@ -15,8 +15,6 @@ from minutero.service.pause_schedule import PauseSchedule
 from minutero.service.put_schedule import PutSchedule
 from minutero.service.revise_schedule import ReviseSchedule
 from minutero.service.run_schedule import RunScheduleNow
-from minutero.service.send_fired import SendFired
-from minutero.service.send_near import SendNear
 from minutero.service.shards import Shards
 from tests.simulation.clients import Clients
 from tests.simulation.jobs import KINDS
@@ -191,18 +189,15 @@ class ScheduleClients:
 
     def _services(self, clock_margin: int) -> _Services:
         world = self._world
-        schedules, clock = world.port(world.schedules, "schedules"), world.clock()
-        store, ledger = world.port(world.tasks, "tasks"), world.port(world.ledger, "ledger")
-        near = SendNear(store, world.port(world.queue, "queue"), clock, world.timing)
-        send = SendFired(world.fire(), near, self._shards, clock)
-        revise = ReviseSchedule(
-            schedules, store, ledger, send, self._shards, clock, world.timing, clock_margin
-        )
+        revise = world.revise(self._shards, clock_margin)
+        near = revise.send_fired.send_near
         return _Services(
             PutSchedule(revise, self._catalog),
             PauseSchedule(revise),
             revise,
-            RunScheduleNow(schedules, store, near, self._shards, clock, world.timing),
+            RunScheduleNow(
+                revise.schedules, revise.store, near, self._shards, revise.clock, world.timing
+            ),
         )
 
     def _put(self, name: str, said: Definition, enabled: bool | None, services: _Services) -> None:

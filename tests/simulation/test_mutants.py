@@ -4,8 +4,12 @@ import logging
 
 import pytest
 
-from tests.simulation.mutants import MUTANTS, Mutant
+from tests.simulation.mutant import Mutant
+from tests.simulation.mutants import MUTANTS
 from tests.simulation.run import run_seed
+from tests.simulation.schedule_mutants import SCHEDULE_MUTANTS
+
+ALL = (*MUTANTS, *SCHEDULE_MUTANTS)
 
 MOST_SEEDS = 800
 """A mutant's own `seed` is tried first; a change of the code may shift what happens in it, and then others
@@ -19,7 +23,7 @@ def quiet():
     logging.disable(logging.NOTSET)
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize("mutant", ALL, ids=lambda mutant: mutant.name)
 def test_the_simulation_kills_the_protocol_without(mutant: Mutant):
     with mutant.breaks():
         for seed in (mutant.seed, *range(MOST_SEEDS)):
@@ -32,6 +36,6 @@ def test_the_simulation_kills_the_protocol_without(mutant: Mutant):
     )
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize("mutant", ALL, ids=lambda mutant: mutant.name)
 def test_the_whole_protocol_survives_the_seed_that_kills_the_one_without(mutant: Mutant):
     assert run_seed(mutant.seed, season=mutant.season).broken == ""

@@ -29,6 +29,7 @@ class Watch:
         self.due: dict[str, int] = {}
         self.ended: dict[str, Ending] = {}
         self.cancelled: set[str] = set()
+        self.discarded: set[str] = set()
         self.moved: set[str] = set()
         self.occurrences: dict[str, Occurrence] = {}
         self.running: dict[str, str] = {}
@@ -57,6 +58,8 @@ class Watch:
             )
         if task_id in self.cancelled:
             raise Violation("cancelled", f"{task_id} runs although its cancel was confirmed")
+        if task_id in self.discarded:
+            raise Violation("dead", f"{task_id} runs although it was told discarded")
         if task_id in self.ended:
             raise Violation("doubled", f"{task_id} runs again after it {self.ended[task_id]}")
 

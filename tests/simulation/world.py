@@ -9,6 +9,8 @@ from minutero.domain.buckets import minute_of
 from minutero.domain.exchanged import Cursor, Growth
 from minutero.domain.instants import HOUR, MINUTE, SECOND
 from minutero.domain.lifecycle import Status
+from minutero.domain.run import Ending
+from minutero.domain.schedule import PARTITIONS
 from minutero.domain.task import OpenClaim, State, Task
 from minutero.domain.timing import Timing
 from minutero.errors import MinuteroError, Unavailable
@@ -18,9 +20,14 @@ from minutero.service.dead_letter import Burial, BuryMessage
 from minutero.service.dispatch import Dispatcher
 from minutero.service.execute import Execute, Verdict
 from minutero.service.fire import FireOccurrences
+from minutero.service.letters import ending_of
 from minutero.service.overlap import OneAtATime
 from minutero.service.pass_on import PassOn
 from minutero.service.read_task import ReadTask
+from minutero.service.rearm import Rearm
+from minutero.service.revise_schedule import ReviseSchedule
+from minutero.service.send_fired import SendFired
+from minutero.service.send_near import SendNear
 from minutero.service.shards import Shards
 from minutero.testing.memory import LedgerRunOnce, MemorySettingsStore, one_by_one
 from tests.simulation.faults import Faulty, Rates
@@ -164,6 +171,21 @@ class World:
         schedules = self.port(self.schedules, "schedules")
         return FireOccurrences(schedules, self.clock(), self.timing, one_by_one)
 
+    def revise(self, shards: Shards, clock_margin: int = 0) -> ReviseSchedule:
+        """What puts another version of a schedule in the place of the one there is."""
+        store, clock = self.port(self.tasks, "tasks"), self.clock()
+        near = SendNear(store, self.port(self.queue, "queue"), clock, self.timing)
+        return ReviseSchedule(
+            self.port(self.schedules, "schedules"),
+            store,
+            self.port(self.ledger, "ledger"),
+            SendFired(self.fire(), near, shards, clock),
+            shards,
+            clock,
+            self.timing,
+            clock_margin,
+        )
+
     def pass_on(self) -> PassOn:
         """What goes before a cancel or a move."""
         counts = Shards(self.port(self.settings, "settings"), self.wanted_shards)
@@ -268,9 +290,18 @@ class World:
         )
         deadline = clock.now() + self.timing.dispatcher_timeout - 5 * SECOND
         report = auditor.audit(sorted(self.cursors.cursors), deadline)
-        if report.tally.claimed or (report.sent_again and not self._some_wait()):
+        if self.schedules.schedules:
+            report.rearmed = self._rearm(deadline)
+        if report.tally.claimed or report.rearmed or (report.sent_again and not self._some_wait()):
             # What it repairs should never have happened: else mutants would hide behind the repairs.
             raise Violation("lost", f"the audit had to repair {report}")
+
+    def _rearm(self, deadline: int) -> int:
+        revise = self.revise(Shards(self.port(self.settings, "settings"), self.wanted_shards))
+        try:
+            return Rearm(revise).look(self.clock().now(), deadline)
+        except Unavailable:
+            return 0
 
     def _some_wait(self) -> bool:
         """An occurrence waits for another of its schedule: it is claimed, shows no run, and its message is
@@ -312,19 +343,31 @@ class World:
             raise Violation("lost", f"{len(lost)} tasks, the first {lost[0]}")
         reads = ReadTask(self.tasks, self.ledger, self.clock())
         for task_id, ending in self.watch.ended.items():
-            try:
-                view = reads(task_id)
-            except MinuteroError as error:
-                raise Violation(
-                    "lost", f"{task_id} ended {ending} and cannot be read: {error}"
-                ) from None
-            if view.status not in FINAL:
-                raise Violation("lost", f"{task_id} ended {ending} and reads as {view.status}")
-            if task_id in self.watch.cancelled and view.status is not Status.CANCELLED:
-                raise Violation("cancelled", f"{task_id} was cancelled and reads as {view.status}")
-            if view.status is Status.DEAD and view.task.run_id not in self.tasks.letters:
-                raise Violation("lost", f"{task_id} is dead and not listed")
+            self._check_status(task_id, ending, reads)
+        for run_id in self.tasks.letters:
+            if ending_of(self.ledger.get(run_id)) is not Ending.DEAD:
+                raise Violation("dead", f"{run_id} is listed and is not dead")
         self.schedule_watch.check_end(self.schedules)
+        self.slots.check_end()
+        self._check_that_all_is_settled()
+
+    def _check_status(self, task_id: str, ending: Ending, reads: ReadTask) -> None:
+        try:
+            view = reads(task_id)
+        except MinuteroError as error:
+            raise Violation(
+                "lost", f"{task_id} ended {ending} and cannot be read: {error}"
+            ) from None
+        if view.status not in FINAL:
+            raise Violation("lost", f"{task_id} ended {ending} and reads as {view.status}")
+        if task_id in self.watch.cancelled and view.status is not Status.CANCELLED:
+            raise Violation("cancelled", f"{task_id} was cancelled and reads as {view.status}")
+        is_off = ending_of(view.run) is Ending.DISCARDED
+        listed = view.task.run_id in self.tasks.letters
+        if view.status is Status.DEAD and listed is is_off:
+            raise Violation("lost", f"{task_id} is dead, listed {listed}, discarded {is_off}")
+
+    def _check_that_all_is_settled(self) -> None:
         self.kernel.now += AFTERWARDS
         self._tick("the last but one")
         if self._behind():
@@ -332,8 +375,10 @@ class World:
             self._tick("the last")
         if behind := self._behind():
             raise Violation("stuck", f"nothing is left to do, and the watermark stays: {behind}")
-        self.slots.check_end()
-        self._audit()
+        # An audit looks at the schedules of one partition, whichever is due then.
+        for _ in range(PARTITIONS if self.schedules.schedules else 1):
+            self.kernel.now += SECOND
+            self._audit()
 
     def _behind(self) -> list[Cursor]:
         settled = minute_of(self.kernel.now - self.timing.settle_grace) - MINUTE
