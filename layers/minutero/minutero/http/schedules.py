@@ -53,9 +53,7 @@ def page(api: Api, asked: ScheduleListQuery) -> Told:
 
 def delete(api: Api, name: str) -> Told:
     """The schedule as it was last."""
-    told = get(api, name)
-    api.revise_schedule.delete(name)
-    return told
+    return schedule_answer(api.revise_schedule.delete(_named(name)), api.clock.now())
 
 
 def pause(api: Api, name: str, body: PauseBody | None) -> Told:

@@ -58,14 +58,14 @@ class ReviseSchedule:
                 return change.after or made, True
         raise _busy(name)
 
-    def delete(self, name: str) -> None:
-        """A run that has begun ends as it would. Raises NotFound, Unavailable."""
+    def delete(self, name: str) -> Schedule:
+        """The schedule as it was; a run that has begun ends as it would. Raises NotFound, Unavailable."""
         for _ in range(TRIES):
             current, now = self._read(name)
             closes, _ = self._closable(current, now)
             change = self._closing(current, None, closes, now, "the schedule was deleted")
             if self.schedules.delete(change) is Changed.DONE:
-                return
+                return current
         raise _busy(name)
 
     def _read(self, name: str) -> tuple[Schedule, int]:
@@ -81,19 +81,7 @@ class ReviseSchedule:
     ) -> ScheduleChange:
         closes, kept = self._closable(current, now)
         made = replace(made, version=current.version + 1, changed_at=now, fired=kept)
-        if made.paused_since is not None:
-            first = None
-            as_before = made.times == current.times
-            if current.enabled or not as_before:
-                # What is closed is the pause's, be it overdue: where it still is a time of the schedule.
-                taken = [link.nominal for link in closes] if current.enabled and as_before else []
-                made = replace(made, paused_since=min([now + 1, *taken]))
-        elif made.pending is not current.pending and made.pending is not None:
-            first = made.pending.nominal
-        else:
-            as_before = current.enabled and made.times == current.times
-            since = min([current.changed_at, *(link.nominal - 1 for link in closes)])
-            first = made.first_time(now, since if as_before else now)
+        made, first = self._first(current, made, closes, now)
         link = None
         if first is not None:
             link = made.link(first, now, self.shards.for_writing(now))
@@ -104,6 +92,22 @@ class ReviseSchedule:
         written = {fate.first for fate in fates}
         forgets = [time for time in change.forgets if time not in written]
         return replace(change, adds=adds, fates=fates, forgets=forgets)
+
+    def _first(
+        self, current: Schedule, made: Schedule, closes: Sequence[Link], now: int
+    ) -> tuple[Schedule, int | None]:
+        """The new version, which says since when it is paused, and its first time, None while paused."""
+        as_before = current.enabled and made.times == current.times
+        if made.paused_since is not None:
+            if current.enabled or made.times != current.times:
+                # What is closed is the pause's, be it overdue: where it still is a time of the schedule.
+                taken = [link.nominal for link in closes] if as_before else []
+                made = replace(made, paused_since=min([now + 1, *taken]))
+            return made, None
+        if made.pending is not current.pending and made.pending is not None:
+            return made, made.pending.nominal
+        since = min([current.changed_at, *(link.nominal - 1 for link in closes)])
+        return made, made.first_time(now, since if as_before else now)
 
     def _closing(
         self,
