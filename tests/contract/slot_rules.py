@@ -132,7 +132,7 @@ def an_answer_that_was_lost_is_known_by_the_owner(bank):
         "UpdateExpression": "ADD coins :n",
         "ExpressionAttributeValues": {":n": {"N": "10"}},
     }
-    writes = [Write({"Update": update}, key)]
+    writes = [Write("Update", update, key)]
     assert bank.slots.take(slot, writes) is True
     assert bank.slots.take(slot, writes) is True
     assert bank.coins("ana") == 10

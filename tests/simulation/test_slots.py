@@ -10,10 +10,10 @@ import pytest
 from minutero.errors import Unavailable
 from minutero.testing.memory_slots import MemorySlots
 from minutero.transaction import Transaction
-from tests.simulation.run import run_seed
+from tests.simulation.run import SHARE, run_seed
 from tests.simulation.slots import WatchedSlots
 
-WITH_SLOTS = range(1, 41, 4)
+WITH_SLOTS = range(1, 10 * SHARE, SHARE)
 _take = MemorySlots.take
 _leave = Transaction.__exit__
 
@@ -59,7 +59,7 @@ def test_the_simulation_kills_slots_that_are(owner, method, broken):
     assert "slot" in told
 
 
-def test_one_seed_of_four_takes_slots():
+def test_some_seeds_take_slots():
     taken = {}
     end = WatchedSlots.check_end
 
@@ -68,6 +68,6 @@ def test_one_seed_of_four_takes_slots():
         end(self)
 
     with patch.object(WatchedSlots, "check_end", counting):
-        for seed in (0, 1, 2, 3, 5):
+        for seed in (0, 1, 2, SHARE - 1, SHARE + 1):
             assert run_seed(seed).broken == ""
-    assert {seed for seed, number in taken.items() if number > 20} == {1, 5}
+    assert {seed for seed, number in taken.items() if number > 20} == {1, SHARE + 1}

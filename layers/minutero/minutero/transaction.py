@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self
 from minutero.domain.attribute_values import to_item
 from minutero.domain.instants import DAY, SECOND
 from minutero.domain.new_task import check_key
-from minutero.domain.slot import Slot, Write, check_days, check_write
+from minutero.domain.slot import Kind, Slot, Write, check_days, check_write
 from minutero.errors import InvalidInput, NothingDone
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class Transaction:
         made = _keyed(target, key, _given(condition, "condition"), names, values)
         self._add("ConditionCheck", made, made["Key"])
 
-    def _add(self, kind: str, made: dict[str, Any], key: Values | None) -> None:
+    def _add(self, kind: Kind, made: dict[str, Any], key: Values | None) -> None:
         if not self._open:
             raise InvalidInput(
                 "invalid_once", "writes belong into the block: with run.once(...) as tx"
@@ -145,7 +145,7 @@ class Transaction:
         if "ConditionExpression" in made:
             # A model with a version attribute has one of its own.
             made["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
-        write = Write({kind: made}, key)
+        write = Write(kind, made, key)
         check_write(write, self._writes)
         self._writes.append(write)
 

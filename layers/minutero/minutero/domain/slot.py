@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from minutero.domain.attribute_values import from_item
 from minutero.errors import InvalidInput
@@ -17,10 +17,14 @@ by then would be taken twice."""
 
 MOST_DAYS = 3650
 
-Entry = Mapping[str, Mapping[str, Any]]
-"""An action of TransactWriteItems: `{"Put": {"TableName": "wallets", "Item": {...}}}`."""
+Kind = Literal["Put", "Update", "Delete", "ConditionCheck"]
 
-CALLED = {"Put": "put", "Update": "update", "Delete": "delete", "ConditionCheck": "check"}
+CALLED: Mapping[Kind, str] = {
+    "Put": "put",
+    "Update": "update",
+    "Delete": "delete",
+    "ConditionCheck": "check",
+}
 """What each kind of action is to the author of a job."""
 
 
@@ -44,39 +48,43 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """One write of a job. `key` is None where a put does not say which attributes are its key."""
+    """One write of a job: its kind, and what it says, as TransactWriteItems has them. `key` is None where a
+    put does not say which attributes are its key."""
 
-    entry: Entry
+    kind: Kind
+    said: Mapping[str, Any]
     key: Mapping[str, Any] | None
 
     @property
-    def kind(self) -> str:
-        """The action, as TransactWriteItems has it."""
-        (kind,) = self.entry
-        return kind
+    def entry(self) -> dict[str, Mapping[str, Any]]:
+        """The action: `{"Put": {"TableName": "wallets", "Item": {...}}}`."""
+        return {self.kind: self.said}
 
     @property
     def table(self) -> str:
-        return str(self.entry[self.kind]["TableName"])
+        return str(self.said["TableName"])
 
     @property
     def changes_something(self) -> bool:
         return self.kind != "ConditionCheck"
 
     def __str__(self) -> str:
-        told = self.key or self.entry[self.kind]["Item"]
-        key = from_item(told) if self.key else f"of {', '.join(sorted(told))}"
-        return f"{CALLED[self.kind]} in {self.table}: {key}"
+        told = (
+            from_item(self.key)
+            if self.key
+            else f"an item of {', '.join(sorted(self.said['Item']))}"
+        )
+        return f"{CALLED[self.kind]} in {self.table}: {told}"
 
     def meets(self, other: "Write") -> bool:
         """Both write the same item, as far as can be told without asking the table for its key."""
-        if self.table != other.table:
+        if self.said["TableName"] != other.said["TableName"]:
             return False
         if self.key is not None and other.key is not None:
             return self.key == other.key
         keyed, free = (self, other) if self.key is not None else (other, self)
-        item = free.entry[free.kind]["Item"]
-        wanted = keyed.key if keyed.key is not None else keyed.entry[keyed.kind]["Item"]
+        item = free.said["Item"]
+        wanted = keyed.key if keyed.key is not None else keyed.said["Item"]
         return all(item.get(name) == value for name, value in wanted.items())
 
 

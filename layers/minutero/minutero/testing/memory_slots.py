@@ -70,7 +70,7 @@ class MemorySlots:
                 f"there is no table {write.table!r} here; give it to"
                 f" MemorySlots(**{{{write.table!r}: MemoryTable('the name of its key')}})"
             )
-        table, parts = self.tables[write.table], write.entry[write.kind]
+        table, parts = self.tables[write.table], write.said
         values = from_item(parts.get("Item") or parts["Key"])
         key = table.key_of(values)
         before = table.rows.get(key)
