@@ -1,11 +1,12 @@
 """Items: their keys, their size, what they cost, and rows of other versions or none."""
 
 import pytest
-from worlds import KEEP, NOW, key_of
+from worlds import KEEP, NOW, key_of, size_of
 
 from minutero.aws import tables
 from minutero.domain.instants import DAY, MINUTE
 from minutero.domain.new_task import INLINE_PAYLOAD_LIMIT
+from minutero.domain.occurrence import Occurrence, Trigger
 from minutero.domain.task import Place, State
 from minutero.errors import Unavailable
 from minutero.ports import DeadLetter, Move
@@ -67,14 +68,6 @@ def item_at(world, place):
 def put_row(world, place, **attributes):
     key = {"bucket": {"S": place.bucket}, "sk": {"S": place.sk}}
     world.tables.client.put_item(TableName=world.tables.names.tasks, Item=key | attributes)
-
-
-def size_of(item):
-    """Bytes of an item as DynamoDB counts them, numbers rounded up."""
-    return sum(
-        len(name.encode()) + len(str(next(iter(value.values()))).encode())
-        for name, value in item.items()
-    )
 
 
 def test_a_small_task_stays_under_a_kilobyte(aws_world, new_task):
@@ -232,3 +225,48 @@ def test_ending_a_task_that_is_gone_makes_none(aws_world, new_task):
     assert not aws_world.tasks.bury(letter)
     assert [item_at(aws_world, place) for place in (task.place, move.to.place)] == [None, None]
     assert aws_world.ledger.get(task.run_id) is None
+
+
+OCCURRENCE = Occurrence("nightly-report", 12, NOW, Trigger.MANUAL, is_catch_up=True, overlap="skip")
+
+
+def test_a_small_occurrence_stays_under_a_kilobyte(aws_world, new_task):
+    task = new_task(
+        payload='"' + "x" * (INLINE_PAYLOAD_LIMIT - 2) + '"',
+        tenant="a-tenant-of-some-length",
+        job="leaderboard_close",
+        occurrence=OCCURRENCE,
+    )
+    aws_world.tasks.put(task)
+    aws_world.tasks.mark_sent(task.place, "0123456789abcdef", NOW)
+    assert size_of(item_at(aws_world, task.place)) < 1_024
+    assert aws_world.tasks.get(task.place).occurrence == OCCURRENCE
+
+
+def test_an_occurrence_is_found_in_a_page_and_follows_a_move(aws_world, new_task):
+    task = new_task(occurrence=OCCURRENCE)
+    aws_world.tasks.put(task)
+    (pointer,) = aws_world.tasks.page(task.place.bucket).scheduled
+    assert pointer.occurrence == OCCURRENCE
+    to = task.moved(NOW + MINUTE, NOW, DAY)
+    aws_world.tasks.move(Move(task, to, "t", NOW, KEEP, NOW))
+    assert aws_world.tasks.get(to.place).occurrence == OCCURRENCE
+
+
+def test_what_a_newer_version_says_of_an_occurrence_is_passed_over(aws_world, new_task):
+    task = new_task()
+    newer = '{"schedule":"s","version":1,"nominal":7,"trigger":"tide","overlap":"ask","moon":[1]}'
+    put_row(aws_world, task.place, **SCHEDULED | {"occurrence": {"S": newer}})
+    # None is left out for its overlap, and none overlaps.
+    read = Occurrence("s", 1, 7, Trigger.TASK, overlap="queue")
+    assert aws_world.tasks.get(task.place).occurrence == read
+    assert aws_world.tasks.page(task.place.bucket).scheduled[0].occurrence == read
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "7", "{}", '{"schedule":"s","version":1}'])
+def test_an_occurrence_that_makes_no_sense_makes_the_row_unreadable(aws_world, new_task, text):
+    task = new_task()
+    put_row(aws_world, task.place, **SCHEDULED | {"occurrence": {"S": text}})
+    page = aws_world.tasks.page(task.place.bucket)
+    assert (list(page.scheduled), list(page.unreadable)) == ([], [task.place.sk])
+    assert aws_world.tasks.get(task.place).job == ""

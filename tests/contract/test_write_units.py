@@ -1,14 +1,16 @@
 """What it costs, in the write units that are billed."""
 
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 from worlds import KEEP, NOW, key_of
 
-from minutero.domain.exchanged import Claim, DeadLetter
-from minutero.domain.instants import MINUTE
+from minutero.domain.exchanged import Claim, DeadLetter, ScheduleChange
+from minutero.domain.instants import DAY, MINUTE
 from minutero.domain.new_task import INLINE_PAYLOAD_LIMIT
 from minutero.domain.run import Ending, Outcome
+from minutero.domain.schedule import Definition, Fate, Schedule
 from minutero.domain.task import OpenClaim
 
 pytestmark = pytest.mark.stack
@@ -96,3 +98,40 @@ def test_what_else_it_costs(ministack_world, new_task, units_of):
     assert (many.units, discard.units) == (25.0 + 1.0, 4.0)
     # A start, the read of the attempt's number, and the failure.
     assert failure.units == 1.0 + 1.0 + 1.0
+
+
+def test_what_schedules_cost(ministack_world, units_of):
+    world = ministack_world
+    schedule = armed("every-minute")
+    change = created(schedule)
+    with units_of() as create:
+        assert world.schedules.create(change)
+    following = replace(
+        schedule.with_fired(schedule.pending, NOW),
+        pending=schedule.link(NOW + 2 * MINUTE, NOW, 8),
+    )
+    time, task = schedule.pending.nominal, schedule.pending.task_id
+    fate = Fate("fired", time, time, schedule.times, task)
+    adds = following.task(following.pending, NOW, 30 * DAY)
+    with units_of() as step:
+        fires = ScheduleChange(schedule, following, NOW, KEEP, NOW, adds, fates=[fate])
+        assert world.schedules.step(fires)
+    gone = [(following.pending, Outcome(Ending.CANCELLED))]
+    with units_of() as delete:
+        world.schedules.delete(ScheduleChange(following, None, NOW, KEEP, NOW, closes=gone))
+    with units_of() as lock:
+        world.locks.take("every-minute", "a", NOW, NOW + MINUTE)
+        world.locks.let_go("every-minute", "a")
+    # Within a transaction a write is two units: the row and the task; of a firing also what became of it.
+    assert (create.units, step.units, delete.units, lock.units) == (4.0, 6.0, 6.0, 2.0)
+
+
+def armed(name):
+    said = Definition("echo", "cron(0 18 ? * FRI *)", "America/Mexico_City")
+    schedule = Schedule(name, 1, said, anchor=NOW, created_at=NOW, changed_at=NOW)
+    return replace(schedule, pending=schedule.link(NOW + MINUTE, NOW, 8))
+
+
+def created(schedule):
+    adds = schedule.task(schedule.pending, NOW, 30 * DAY)
+    return ScheduleChange(None, schedule, NOW, KEEP, NOW, adds)

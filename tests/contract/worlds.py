@@ -135,3 +135,11 @@ def in_memory() -> World:
 def key_of(task: Task, body_hash: str = "b" * 64) -> KeyRecord:
     """The record that registers a task's key."""
     return KeyRecord(task.tenant, task.key, task.task_id, body_hash, task.keep_until)
+
+
+def size_of(item):
+    """Bytes of an item as DynamoDB counts them, numbers rounded up."""
+    return sum(
+        len(name.encode()) + len(str(next(iter(value.values()))).encode())
+        for name, value in item.items()
+    )

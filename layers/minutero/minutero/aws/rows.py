@@ -74,6 +74,7 @@ def to_task(item: TaskItem) -> Task:
     state makes no sense."""
     task_id, run_no = read_sort_key(item.sk)
     moved_to = Place(item.moved_bucket, item.moved_sk) if item.moved_sk else None
+    occurrence: str | None = item.occurrence
     return Task(
         task_id=task_id,
         run_no=run_no,
@@ -93,7 +94,7 @@ def to_task(item: TaskItem) -> Task:
         claimed_at=whole(item.claimed_at),
         moved_to=moved_to,
         attempts_before=int(item.attempts_before or 0),
-        occurrence=read_occurrence(item.occurrence) if item.occurrence else None,
+        occurrence=None if occurrence is None else read_occurrence(occurrence),
     )
 
 

@@ -100,7 +100,7 @@ class DynamoScheduleStore(Fates):
         return [one for one in found if one is not None], last["name"]["S"] if last else None
 
     def create(self, change: ScheduleChange) -> bool:
-        """Six units for a small schedule with a small task, two more for a payload."""
+        """Four units for a small schedule with a small task, two more for each started KB of a payload."""
         made = change.after
         if made is None:
             return True
