@@ -4,6 +4,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
+from bank import bank_of
 from worlds import KEEP, NOW, key_of
 
 from minutero.domain.exchanged import Claim, DeadLetter, ScheduleChange
@@ -135,3 +136,15 @@ def armed(name):
 def created(schedule):
     adds = schedule.task(schedule.pending, NOW, 30 * DAY)
     return ScheduleChange(None, schedule, NOW, KEEP, NOW, adds)
+
+
+def test_a_slot_costs_two_units_and_so_does_each_small_write_of_its_block(
+    ministack_world, units_of
+):
+    bank = bank_of(ministack_world)
+    with units_of() as one:
+        bank.pay("ana", "w22")
+    with units_of() as four, bank.once("w23") as tx:
+        for who in ("ana", "bob", "cleo", "dora"):
+            bank.add(tx, who)
+    assert (one.units, four.units) == (4, 10)
