@@ -25,6 +25,8 @@ from local_stack import folder, running
 JOBS = Path(__file__).with_name("jobs")
 OVER = {"succeeded", "skipped", "expired", "dead", "cancelled"}
 LOOK_AHEAD_SECONDS = 60
+AHEAD = 10
+"""Seconds within which a call comes that is to be before a task has begun, on a busy machine, too."""
 PATIENCE_SECONDS = 90
 """A cold start takes seconds where two cores serve all of AWS; only the tests of lateness are strict."""
 

@@ -7,7 +7,7 @@ import pytest
 
 from minutero_cli.api_client import ApiError
 
-from .conftest import eventually, instant, now
+from .conftest import AHEAD, eventually, instant, now
 
 
 def listed(stack, start, end, **more):
@@ -65,17 +65,17 @@ def test_a_near_batch_runs_whole_and_never_early(stack):
 
 
 def test_a_cancelled_task_does_not_run_though_its_message_waits(stack):
-    task_id = stack.add("tally", delay_seconds=3)["task_id"]
+    task_id = stack.add("tally", delay_seconds=AHEAD)["task_id"]
     assert stack.api.delete(f"/tasks/{task_id}").body["status"] == "cancelled"
-    other = stack.wait(stack.add("echo", delay_seconds=5)["task_id"])
+    other = stack.wait(stack.add("echo", delay_seconds=AHEAD + 1)["task_id"])
     assert other["status"] == "succeeded"
     told = stack.get(task_id)
     assert (told["status"], told["attempts"]) == ("cancelled", 0)
 
 
 def test_a_rescheduled_task_runs_once_at_its_new_time(stack):
-    task_id = stack.add("tally", delay_seconds=1, payload="x" * 2_000)["task_id"]
-    told = stack.api.patch(f"/tasks/{task_id}", {"delay_seconds": 4}).body
+    task_id = stack.add("tally", delay_seconds=AHEAD, payload="x" * 2_000)["task_id"]
+    told = stack.api.patch(f"/tasks/{task_id}", {"delay_seconds": AHEAD + 2}).body
     assert told["task_id"] == task_id
     done = stack.wait(task_id)
     assert done["result"] == 1

@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from .conftest import eventually, late
+from .conftest import AHEAD, eventually, late
 
 
 def test_near_tasks_succeed_and_never_start_early(stack):
@@ -18,7 +18,7 @@ def test_near_tasks_succeed_and_never_start_early(stack):
 
 
 def test_a_delayed_task_waits_claimed_and_has_not_begun(stack):
-    task = stack.add(delay_seconds=5)
+    task = stack.add(delay_seconds=AHEAD)
     told = stack.get(task["task_id"])
     assert told["status"] == "claimed"
     assert told["timeline"]["started_at"] is None
