@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check audit simulate fuzz sam-local static format lint deploy down clean
+.PHONY: help setup run test test-deployed test-rest check audit simulate fuzz sam-local static format lint deploy down clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,8 +70,19 @@ run: setup ## start the local stack, add demo tasks and follow them until Ctrl-C
 	@$(VENV)/minutero local up
 	@$(VENV)/python -m minutero_cli.demo
 
+# Two halves side by side: what is built and deployed waits a lot, the rest does not. The first half is told
+# when it is over. With make's own jobs, Ctrl-C reaches both.
+DEPLOYED := tests/packaging tests/stack tests/sam_local
+
 test: setup static ## the whole test suite, the local-stack tests among it
-	@$(VENV)/python -m pytest
+	@$(MAKE) -s --no-print-directory -k -j2 test-deployed test-rest
+
+test-deployed:
+	@mkdir -p .minutero && $(VENV)/python -m pytest $(DEPLOYED) >.minutero/test-deployed.log 2>&1; \
+		code=$$?; cat .minutero/test-deployed.log; exit $$code
+
+test-rest:
+	@$(VENV)/python -m pytest $(DEPLOYED:%=--ignore=%)
 
 check: setup static ## format, lint, types, import contracts and unit tests
 	@$(VENV)/python -m pytest tests/unit
