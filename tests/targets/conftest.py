@@ -8,10 +8,10 @@ import pytest
 # The folders of tests are no packages; what they share lies beside them.
 sys.path.insert(0, str(Path(__file__).parent))
 
+from receiver import KEY
+
 from minutero.targets import http_post
 from minutero.testing import job_run
-
-KEY = b"a key for tests"
 
 
 @pytest.fixture

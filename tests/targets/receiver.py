@@ -6,6 +6,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Event, Thread
 
+KEY = b"a key for tests"
+"""What the posts to it are signed with."""
+
 Answer = Callable[[socket.socket, "Receiver"], None]
 
 
@@ -17,6 +20,8 @@ class Receiver:
     requests: list[bytes] = field(default_factory=list)
     ended: Event = field(default_factory=Event)
     over: Event = field(default_factory=Event)
+    answer: "Answer | None" = None
+    """For a test that changes its mind."""
 
     @property
     def url(self) -> str:
@@ -80,7 +85,7 @@ def _request(connection):
 
 def plain(status, body=b"{}", **headers):
     """An answer as it should be."""
-    lines = [f"HTTP/1.1 {status} Told", f"Content-Length: {len(body)}"]
+    lines = [f"HTTP/1.1 {status} Told", f"Content-Length: {len(body)}", "Connection: close"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
     return raw("\r\n".join([*lines, "", ""]).encode() + body)
 

@@ -20,25 +20,33 @@ ALLOWED = (
 QUEUE = "https://sqs.us-east-1.amazonaws.com/123456789012/orders"
 
 
+@pytest.fixture(scope="module")
+def aws():
+    """One server for all, since opening a client takes a tenth of a second; `answer` is what it says next."""
+    with receiving(lambda connection, receiver: receiver.answer(connection, receiver)) as server:
+        yield server
+
+
 @pytest.fixture
-def call(monkeypatch):
-    """Calls an action of the AWS that answers so; gives the result, and the body that was sent."""
+def call(aws, monkeypatch):
+    """Calls an action of the AWS that answers so; gives the result, and the request that was sent."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "test")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     monkeypatch.setenv("MINUTERO_AWS_CALL_ACTIONS", ALLOWED)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{aws.port}")
 
     def call(answer, name, parameters, run=None):
         service, action = name.split(".")
-        with receiving(answer) as aws:
-            monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{aws.port}")
-            aws_call._client.cache_clear()
-            payload = {"service": service, "action": action, "parameters": parameters}
-            result = aws_call.call(payload, run or job_run("aws.call"))
+        aws.answer = answer
+        aws.requests.clear()
+        payload = {"service": service, "action": action, "parameters": parameters}
+        result = aws_call.call(payload, run or job_run("aws.call"))
         (request,) = aws.requests
         return result, request
 
-    return call
+    yield call
+    assert len(aws.requests) <= 1, "it was asked more than once"
 
 
 def told(status=200, **members):

@@ -10,13 +10,11 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
-from conftest import KEY
-from receiver import dripping, flooding, hanging, plain, raw, receiving
+from receiver import KEY, dripping, flooding, hanging, plain, raw, receiving
 
 from minutero import PermanentFailure, RetryLater
 from minutero.targets import http_post
 from minutero.testing import job_run
-
 
 SLASHES = "//"
 """Apart from the rest: addresses with a password in them are looked for in this repository."""
