@@ -79,7 +79,7 @@ def run_here(start: Start, folder: Path | None, stack: str | None) -> int:
         names = ", ".join(sorted(registry.names()))
         raise CommandError(f"{jobs} has no job {start.job!r}; there are: {names}") from error
     except BotoCoreError as error:
-        raise CommandError(f"{error} Set AWS_REGION and AWS credentials") from error
+        raise CommandError(f"{error} Set AWS_REGION, and AWS credentials") from error
     except MinuteroError as error:
         raise CommandError(str(error)) from error
     told = _told(result)
@@ -90,6 +90,9 @@ def run_here(start: Start, folder: Path | None, stack: str | None) -> int:
 def reach(stack: str | None) -> None:
     """Make this process's environment the deployed worker's, for the job too; leave it where it is that
     already. Raises CommandError."""
+    if region := os.environ.get("AWS_REGION"):
+        # Lambda and Fargate set it, and boto3 reads the other one alone.
+        os.environ.setdefault("AWS_DEFAULT_REGION", region)
     if stack is None and os.environ.get("MINUTERO_RUNS_TABLE"):
         return
     if stack is not None:
@@ -112,7 +115,10 @@ def reach(stack: str | None) -> None:
 
 def _local_stack() -> state.State:
     """The one that runs; its AWS is this process's from now on."""
-    known = state.load(default_home())
+    try:
+        known = state.load(default_home())
+    except CommandError:  # outside a checkout there is none
+        known = None
     if known is None or not known.outputs or not is_running(known):
         raise CommandError(
             "no deployment to run it for; start the local stack with: minutero local up, "

@@ -95,9 +95,16 @@ def test_the_image_is_made_of_files_that_there_are():
 
 
 @pytest.fixture
-def league(deployment):
-    """A board with a week's scores, three wallets with something in them, and the section."""
-    deployment.environment["LEADERBOARD_TABLE"] = "Leaderboard"
+def league(deployment, resources):
+    """A board with a week's scores, three wallets with something in them, and the section. The processes have
+    the variables that the container has, and those by which they find AWS here."""
+    (container,) = resources["TaskDefinition"]["Properties"]["ContainerDefinitions"]
+    given = {one["Name"] for one in container["Environment"]}
+    ours = {"MINUTERO_RUNS_TABLE": "Runs", "LEADERBOARD_TABLE": "Leaderboard"}
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", *ours):
+        deployment.environment.pop(name, None)
+    values = {**ours, "AWS_DEFAULT_REGION": "us-east-1"}
+    deployment.environment.update({name: values[name] for name in given})
     dynamodb = deployment.dynamodb
     dynamodb.create_table(
         TableName="Leaderboard",

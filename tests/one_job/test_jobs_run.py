@@ -179,3 +179,8 @@ def test_the_jobs_of_a_checkout_are_found_there(deployment):
     checkout.mkdir(parents=True)
     Path(deployment.folder / "jobs").rename(checkout / "jobs")
     assert deployment.run("note")[0] == 0
+
+
+def test_a_region_is_found_as_lambda_and_fargate_name_it(deployment):
+    del deployment.environment["AWS_DEFAULT_REGION"]
+    assert deployment.run("note")[0] == 0
