@@ -1,12 +1,13 @@
 """Where http.post may connect to, judged by the address itself."""
 
 import socket
+from types import SimpleNamespace
 
 import pytest
 from receiver import plain, receiving
 
 from minutero import PermanentFailure
-from minutero.targets import addresses
+from minutero.targets import addresses, connection
 
 PUBLIC = [
     "93.184.215.14",
@@ -144,3 +145,47 @@ def test_no_proxy_of_the_environment_is_asked(post, monkeypatch):
             monkeypatch.setenv(name, f"http://127.0.0.1:{other.port}")
         post(receiver.url)
     assert other.requests == []
+
+
+@pytest.fixture
+def time_is_up(monkeypatch):
+    """Ends the time of the connection that is being made, in the thread that makes it."""
+    ends = []
+
+    def timer(_seconds, end):
+        ends.append(end)
+        return SimpleNamespace(start=lambda: None, cancel=lambda: None)
+
+    monkeypatch.setattr("minutero.targets.connection.Timer", timer)
+
+    def now():
+        ends[0]()
+
+    return now
+
+
+def test_a_name_that_is_found_too_late_is_not_connected_to(post, monkeypatch, time_is_up):
+    real = socket.getaddrinfo
+
+    def getaddrinfo(*arguments, **options):
+        time_is_up()
+        return real(*arguments, **options)
+
+    with receiving(plain(200)) as receiver:
+        monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+        with pytest.raises(ConnectionError, match="not within its time"):
+            post(receiver.url)
+    assert receiver.requests == []
+
+
+def test_a_connection_that_is_made_too_late_is_not_used(post, monkeypatch, time_is_up):
+    real = connection.create_connection
+
+    def connect(address, **options):
+        made = real(address, **options)
+        time_is_up()
+        return made
+
+    monkeypatch.setattr(connection, "create_connection", connect)
+    with receiving(plain(200)) as receiver, pytest.raises(ConnectionError):
+        post(receiver.url)

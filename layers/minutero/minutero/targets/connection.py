@@ -34,6 +34,9 @@ class _Checked:
         failed: OSError | None = None
         try:
             for address in resolve(self.host, self.port, private=self.private):
+                if self.over:
+                    # Resolvers and connections that hang have their time each.
+                    raise TimeoutError("not within its time")
                 try:
                     made = create_connection((address, self.port), timeout=CONNECT_SECONDS)
                 except OSError as error:
@@ -41,6 +44,8 @@ class _Checked:
                     continue
                 # A second handle of the same connection: TLS takes the first for itself.
                 self.held = made.dup()
+                if self.over:
+                    self.end()
                 return made
         except OSError as error:
             failed = error
