@@ -1,6 +1,7 @@
 """Virtual time and the processes in it. Every port call of a process is a switch point."""
 
 import random
+import sys
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from itertools import count
@@ -10,6 +11,9 @@ from zlib import crc32
 from greenlet import getcurrent, greenlet
 
 Choice = TypeVar("Choice")
+
+sys.setrecursionlimit(20_000)
+# A greenlet begins as deep as the one that starts it, so hundreds of processes at once seem a deep recursion.
 
 
 class Killed(BaseException):

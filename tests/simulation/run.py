@@ -18,8 +18,8 @@ from tests.simulation.watch import Violation
 from tests.simulation.world import START, Weather, World
 
 SPAN = 4 * MINUTE
-TASKS = 100, 220
-FEWER = 10, 40
+TASKS = 140, 280
+FEWER = 40, 80
 """Tasks of one world, from and to; those where there are schedules, too."""
 
 SHARE = 12

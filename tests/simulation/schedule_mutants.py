@@ -201,7 +201,7 @@ SCHEDULE_MUTANTS = tuple(
             "begun-closed",
             "what has begun is not closed",
             patched(MemoryScheduleStore, "_may_close", _closes_what_has_begun),
-            ("doubled", "fence", "closed"),
+            ("doubled", "fence", "closed", "fate"),
         ),
         (
             "all-misfires-run",
