@@ -38,18 +38,20 @@ class _Checked:
                     # Resolvers and connections that hang have their time each.
                     raise TimeoutError("not within its time")
                 try:
-                    made = create_connection((address, self.port), timeout=CONNECT_SECONDS)
+                    return self._connect(address)
                 except OSError as error:
                     failed = error
-                    continue
-                # A second handle of the same connection: TLS takes the first for itself.
-                self.held = made.dup()
-                if self.over:
-                    self.end()
-                return made
         except OSError as error:
             failed = error
         raise NewConnectionError(self, f"no connection to {self.host}: {failed}")  # type: ignore[arg-type]
+
+    def _connect(self, address: str) -> socket.socket:
+        made = create_connection((address, self.port), timeout=CONNECT_SECONDS)
+        # A second handle of the same connection: TLS takes the first for itself.
+        self.held = made.dup()
+        if self.over:
+            self.end()
+        return made
 
     def end(self) -> None:
         """Ends the connection from another thread; who reads or writes it then fails, or is at its end."""
