@@ -1,4 +1,4 @@
-"""The field reports: each of a finished area stands in the page, with a test that there is."""
+"""The field reports: each stands in the page, with a test that there is."""
 
 import ast
 import json
@@ -14,30 +14,8 @@ PAGE = "docs/field-reports.md"
 AREAS = json.loads((ROOT / "tests/cases/field_reports.json").read_text("utf-8"))
 """The ids of all reports, by area."""
 
-COMPLETE = {
-    "api",
-    "cancel",
-    "clock",
-    "cron-syntax",
-    "deploy",
-    "dlq",
-    "dst",
-    "dynamodb",
-    "iam",
-    "idempotency",
-    "iso-8601",
-    "json",
-    "limits",
-    "logs",
-    "misfire",
-    "moto",
-    "pynamodb",
-    "rate",
-    "reschedule",
-    "sqs-lambda",
-    "tick",
-    "tzdata",
-}
+MOST_LEFT_OUT = 25
+"""So many may have a reason instead of a test."""
 
 SECTIONS = [heading for heading in headings(PAGE) if heading != "Field reports"]
 ROWS = [(section, row) for section in SECTIONS for row in table(PAGE, section)]
@@ -50,10 +28,10 @@ def defined_in(path):
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
-def test_every_report_of_a_complete_area_is_in_the_page():
+def test_every_report_is_in_the_page_and_few_are_left_out():
     told = {row[0] for _, row in ROWS}
-    wanted = {report for area in COMPLETE for report in AREAS.get(area, ())}
-    assert wanted <= told
+    assert told == {report for reports in AREAS.values() for report in reports}
+    assert sum(row[2].startswith("n/a: ") for _, row in ROWS) <= MOST_LEFT_OUT
 
 
 def test_a_report_stands_once_and_under_its_area():
