@@ -321,6 +321,15 @@ def test_the_openapi_document_names_every_path_and_how_it_refuses(http):
         ("/dead/{task_id}", "delete"),
         ("/jobs", "get"),
         ("/stats", "get"),
+        ("/schedules", "get"),
+        ("/schedules/{name}", "put"),
+        ("/schedules/{name}", "get"),
+        ("/schedules/{name}", "delete"),
+        ("/schedules/{name}/pause", "post"),
+        ("/schedules/{name}/resume", "post"),
+        ("/schedules/{name}/run", "post"),
+        ("/schedules/{name}/next", "get"),
+        ("/schedules/{name}/explain", "get"),
     }
     operations = [one for path in told["paths"].values() for one in path.values()]
     assert all("503" in one["responses"] and "422" not in one["responses"] for one in operations)
