@@ -75,6 +75,14 @@ def test_a_run_that_failed_ends_with_1_and_may_be_started_again(deployment, capl
     assert (code, told["status"], told["result"]) == (0, "succeeded", 2)
 
 
+def test_a_job_that_exits_has_failed_whatever_its_code_and_may_be_started_again(deployment):
+    for attempt in (1, 2):
+        code, told, _ = deployment.run("exits", "--now", FRIDAY)
+        assert (code, told["status"]) == (1, "failed")
+        assert "by SystemExit: 0" in told["reason"]
+        assert len(done(deployment)) == attempt
+
+
 def test_a_run_that_failed_for_good_stays_so(deployment):
     for here in (True, False):
         code, told, _ = deployment.run("never-works", "--now", FRIDAY)

@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 import pytest
 
 from minutero.errors import InvalidInput
-from minutero.jobs import DuplicateJob, Job, JobRegistry, Run, Skipped, job
+from minutero.jobs import DuplicateJob, Job, JobRegistry, NotAJob, Run, Skipped, job
 
 
 def one(payload, run):
@@ -59,6 +59,27 @@ def test_a_name_that_no_task_could_have_is_refused(name):
     with pytest.raises(InvalidInput) as refused:
         job(name, into=into)(one)
     assert refused.value.code == "invalid_job"
+    assert into.names() == frozenset()
+
+
+async def coroutine(payload, run):
+    pass
+
+
+def generator(payload, run):
+    yield
+
+
+async def async_generator(payload, run):
+    yield
+
+
+@pytest.mark.parametrize("function", [coroutine, generator, async_generator])
+def test_what_does_nothing_when_it_is_called_is_no_job_and_the_error_says_what_to_write(function):
+    """Its run would have succeeded without it."""
+    into = JobRegistry()
+    with pytest.raises(NotAJob, match=r"asyncio\.run|return"):
+        job("close", into=into)(function)
     assert into.names() == frozenset()
 
 

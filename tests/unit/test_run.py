@@ -50,6 +50,18 @@ def endless():
     return loop
 
 
+class Lazy(dict):
+    """Reads its members when they are asked for, and cannot by then."""
+
+    def items(self):
+        raise ConnectionError("the session is closed")
+
+
+class Huge(list):
+    def __iter__(self):
+        raise MemoryError
+
+
 def too_deep():
     value = []
     for _ in range(100_000):
@@ -71,6 +83,8 @@ def too_deep():
         too_deep(),
         "\ud800",
         ["a\udfff"],
+        Lazy(a=1),
+        Huge([1]),
     ],
     ids=lambda result: type(result).__name__,
 )

@@ -73,6 +73,22 @@ def test_it_ends_even_when_the_last_words_fail(dog, timers, monkeypatch):
     assert raised == [OSError]
 
 
+def test_it_ends_with_its_last_words_said_though_nothing_can_be_logged(dog, timers, monkeypatch):
+    """A job has closed what the log goes to."""
+    raised = []
+    monkeypatch.setattr("threading.excepthook", lambda args: raised.append(args.exc_type))
+
+    def closed(*_):
+        raise ValueError("I/O operation on closed file")
+
+    monkeypatch.setattr(module.logger, "error", closed)
+    with watchdog(0, dog.says, dog.ends):
+        assert dog.over.wait(10)
+        timers[0].join(10)
+    assert dog.happened == ["last words", "end"]
+    assert raised == [ValueError]
+
+
 def test_a_process_does_not_wait_for_it(dog, timers):
     with watchdog(LONG, dog.says, dog.ends):
         assert timers[0].daemon

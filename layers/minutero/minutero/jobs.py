@@ -14,6 +14,7 @@ A job returns (done), raises (tried again later), raises `PermanentFailure` (dea
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from typing import Any, NoReturn, TypeVar
 
 from minutero.domain.new_task import check_name
@@ -80,6 +81,10 @@ class DuplicateJob(ValueError):
     """Two functions want one name."""
 
 
+class NotAJob(TypeError):
+    """A coroutine or a generator: called, it has not begun, and its run would have succeeded."""
+
+
 class JobRegistry:
     """The jobs of one process, by name."""
 
@@ -115,10 +120,15 @@ def job(
 ) -> Callable[[Function], Function]:
     """Registers a function as the job `name`. With `result_required`, returning None is a failure.
 
-    Raises InvalidInput for a name that no task could have, DuplicateJob for one that is taken.
+    Raises InvalidInput for a name that no task could have, DuplicateJob for one that is taken, NotAJob for a
+    function that does nothing when it is called.
     """
 
     def register(function: Function) -> Function:
+        if isasyncgenfunction(function) or iscoroutinefunction(function):
+            raise NotAJob(f"job {name!r} is async; make it a plain function that calls asyncio.run")
+        if isgeneratorfunction(function):
+            raise NotAJob(f"job {name!r} has a yield and would not begin; return what it has")
         into.add(Job(check_name(name, "job"), function, result_required))
         return function
 

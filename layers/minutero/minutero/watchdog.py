@@ -25,11 +25,13 @@ def watchdog(
     """
 
     def bite() -> None:
-        logger.error("a job is over its time-out; the process ends")
         try:
-            last_words()
-        finally:
-            end()
+            logger.error("a job is over its time-out; the process ends")
+        finally:  # whatever the job has made of logging
+            try:
+                last_words()
+            finally:
+                end()
 
     timer = Timer(max(0.0, seconds), bite)
     timer.daemon = True

@@ -78,7 +78,7 @@ def succeeded(result: Any) -> Outcome:
     try:
         text = _ENCODER.encode(result)
         size = len(text.encode())
-    except (TypeError, ValueError, RecursionError) as error:
+    except Exception as error:  # noqa: BLE001 - whatever keeps it from being read, the work is done
         return Outcome(Ending.SUCCEEDED, note=f"result dropped: {short(error)}")
     if size > RESULT_LIMIT:
         return Outcome(

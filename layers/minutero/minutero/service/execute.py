@@ -5,6 +5,7 @@ import logging
 import math
 import secrets
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -54,7 +55,8 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Execute:
-    """Runs one message's task. `chance` gives numbers from 0 to 1, for the jitter of retries.
+    """Runs one message's task. `chance` gives numbers from 0 to 1, for the jitter of retries; `contained`
+    surrounds the call of a job.
 
     Payloads are other people's data: they are logged with `log_payloads` alone.
     """
@@ -70,6 +72,7 @@ class Execute:
     chance: Callable[[], float]
     meter: Meter = SILENT
     log_payloads: bool = False
+    contained: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def __call__(self, pointer: Pointer, task: Task | None, deadline: int) -> Verdict:
         """One delivery. `deadline`: when this process will be ended, in milliseconds.
@@ -128,7 +131,7 @@ class Execute:
             )
         self._tell_start(task, attempt, now)
         try:
-            return _call(self.jobs.get(task.job), task, self._run(task, attempt, deadline))
+            return self._call(self.jobs.get(task.job), task, self._run(task, attempt, deadline))
         except Skipped as skipped:
             return Outcome(Ending.SKIPPED, reason=bounded(str(skipped)))
         except PermanentFailure as failure:
@@ -137,6 +140,17 @@ class Execute:
             if attempt < task.max_attempts:
                 raise
             return Outcome(Ending.DEAD, reason=short(error))
+
+    def _call(self, job: Job | None, task: Task, run: Run) -> Outcome:
+        if job is None:
+            # It may be there with the next deployment, so it is tried again like any failure.
+            raise LookupError(f"no job named {task.job!r} is deployed")
+        payload = None if task.payload is None else json.loads(task.payload)
+        with self.contained():
+            result = job.function(payload, run)
+        if result is None and job.result_required:
+            raise ValueError(f"job {job.name!r} returned nothing, and its result is required")
+        return succeeded(result)
 
     def _tell_start(self, task: Task, attempt: int, now: int) -> None:
         self.meter.add(Metric.STARTED)
@@ -225,14 +239,3 @@ class Execute:
 
 def _moment(ms: int) -> datetime:
     return datetime.fromtimestamp(ms / SECOND, UTC)
-
-
-def _call(job: Job | None, task: Task, run: Run) -> Outcome:
-    if job is None:
-        # It may be there with the next deployment, so it is tried again like any failure.
-        raise LookupError(f"no job named {task.job!r} is deployed")
-    payload = None if task.payload is None else json.loads(task.payload)
-    result = job.function(payload, run)
-    if result is None and job.result_required:
-        raise ValueError(f"job {job.name!r} returned nothing, and its result is required")
-    return succeeded(result)

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from minutero.domain.exchanged import RunResult
@@ -11,7 +11,6 @@ from minutero.domain.instants import SECOND
 from minutero.domain.new_task import encode_payload
 from minutero.domain.task import Place, Task
 from minutero.errors import UnknownJob
-from minutero.jobs import Job, JobRegistry, Run
 from minutero.service.execute import Execute
 
 NOWHERE = Place("", "")
@@ -21,16 +20,12 @@ ENDLESS = 1_000_000_000
 """A start is one attempt, and whoever starts it again decides how often."""
 
 
-class Interrupted(Exception):
-    """The process was told to stop while the job ran."""
-
-
 @dataclass(frozen=True, slots=True)
 class RunJob:
     """Runs a job as the worker does; two that name the same run are one run.
 
     A run that failed may be started again, and so may one whose process was killed, once its time-out and a
-    margin are over.
+    margin are over. A signal that stops the job is a failed attempt, so that the next start need not wait.
     """
 
     execute: Execute
@@ -40,12 +35,9 @@ class RunJob:
 
         Raises UnknownJob, InvalidInput for a payload that no task could have, Unavailable.
         """
-        job = self.execute.jobs.get(name)
-        if job is None:
+        if self.execute.jobs.get(name) is None:
             raise UnknownJob(name, self.execute.jobs.names())
         now = self.execute.clock.now()
-        alone = JobRegistry()
-        alone.add(replace(job, function=_stoppable(job)))
         task = Task(
             task_id=run.id,
             run_no=0,
@@ -57,7 +49,7 @@ class RunJob:
             payload=encode_payload(payload),
             max_attempts=ENDLESS,
         )
-        return replace(self.execute, jobs=alone).run(task, now + timeout)
+        return self.execute.run(task, now + timeout)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +75,3 @@ def name_run(job: str, payload: Any, at: int | None, key: str) -> Named:
 
 def _hashed(parts: list[Any]) -> str:
     return f"run-{hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]}"
-
-
-def _stoppable(job: Job) -> Any:
-    """The job's function; a signal that stops it is a failed attempt, so that the next start need not wait
-    for the time-out of this one."""
-
-    def function(payload: Any, run: Run) -> Any:
-        try:
-            return job.function(payload, run)
-        except KeyboardInterrupt:
-            raise Interrupted("told to stop while it ran") from None
-
-    return function

@@ -130,6 +130,7 @@ def worker(jobs: JobRegistry) -> Worker:
     from minutero.aws.settings_store import DynamoSettingsStore
     from minutero.aws.slots import DynamoSlots
     from minutero.aws.task_store import DynamoTaskStore
+    from minutero.contained import contained
     from minutero.service.execute import Execute
     from minutero.service.overlap import OneAtATime
     from minutero.service.run_messages import RunMessages
@@ -151,6 +152,7 @@ def worker(jobs: JobRegistry) -> Worker:
         random.random,
         METER,
         settings.log_payloads,
+        contained,
     )
     return Worker(
         RunMessages(store, execute, parse_message),

@@ -5,6 +5,7 @@
 import os
 import random
 
+from minutero.contained import contained
 from minutero.jobs import JobRegistry
 from minutero.service.run_job import RunJob
 from minutero.settings import Settings
@@ -40,5 +41,6 @@ def run_job(jobs: JobRegistry) -> RunJob:
             settings.timing,
             random.random,
             log_payloads=settings.log_payloads,
+            contained=contained,
         )
     )
