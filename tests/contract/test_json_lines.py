@@ -1,5 +1,6 @@
 """The functions' log lines: JSON, one a record, and nothing in them can be taken for another."""
 
+import io
 import json
 import logging
 import subprocess
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minutero.aws.json_lines import FORMATTER, TEXT_LIMIT, JsonLines, log_fields
+from minutero.aws.json_lines import FORMATTER, TEXT_LIMIT, JsonLines, _Stdout, log_fields
 
 ROOT = Path(__file__).parents[2]
 EMF = '{"_aws":{"CloudWatchMetrics":[{"Namespace":"Minutero"}]},"Dead":1}'
@@ -117,6 +118,17 @@ def test_a_line_says_when_in_utc_and_where():
     line = line_of("m")
     assert line["timestamp"].endswith("+00:00")
     assert line["level"] == "INFO"
+
+
+def test_nobody_fails_for_a_line_that_cannot_be_written(monkeypatch):
+    """A job may have closed both."""
+    for name in ("stdout", "stderr"):
+        closed = io.StringIO()
+        closed.close()
+        monkeypatch.setattr(sys, name, closed)
+    handler = _Stdout()
+    handler.setFormatter(FORMATTER)
+    handler.handle(logging.makeLogRecord({"msg": "told to nobody"}))
 
 
 def test_fields_are_in_every_line_meanwhile_and_not_after():

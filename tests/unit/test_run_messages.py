@@ -38,7 +38,7 @@ class Hand:
         self.inbox = Receipts()
         self.store = Faulty(world.memory.tasks)
         messages = RunMessages(self.store, world.execute, parse_message)
-        self.batch = Batch(messages, self.inbox, DEADLINE)
+        self.batch = Batch(messages, self.inbox, world.clock.now() + DEADLINE - NOW)
 
     def delivery(self, task=None, receives=1, **more):
         task = task or self.world.add(**more)
@@ -60,6 +60,10 @@ def hand(world):
     return Hand(world)
 
 
+def dies(payload, run):
+    raise ProcessDied
+
+
 def started(world):
     return [task_id for task_id, _, _ in world.runs]
 
@@ -72,12 +76,27 @@ def receipts(deliveries):
 
 
 @given(st.lists(st.integers(1, 4), max_size=10))
-def test_suspects_come_last_and_both_kinds_keep_their_order(receives):
+def test_suspects_come_last_and_the_others_keep_their_order(receives):
     hand = Hand(World())
     deliveries = [hand.delivery(receives=count) for count in receives]
     fresh = [one for one in deliveries if one.receives == 1]
     suspects = [one for one in deliveries if one.receives > 1]
-    assert hand.batch.read(deliveries) == fresh + suspects
+    in_order = hand.batch.read(deliveries)
+    assert in_order[: len(fresh)] == fresh
+    assert sorted(receipts(in_order[len(fresh) :])) == sorted(receipts(suspects))
+
+
+@pytest.mark.parametrize("at", range(4))
+def test_whoever_stood_behind_one_that_ended_the_process_stands_before_it_the_next_time(world, at):
+    """All of them are suspects then, since none was acknowledged."""
+    world.job("poison", dies)
+    tasks = [world.add(job="poison" if n == at else "echo") for n in range(4)]
+    for receives in (1, 2):
+        hand = Hand(world)
+        with pytest.raises(ProcessDied):
+            hand.run([hand.delivery(task, receives) for task in tasks])
+        world.clock.advance(DEADLINE - NOW + world.timing.run_margin + 1)
+    assert {world.status(task) for task in tasks if task.job == "echo"} == {"succeeded"}
 
 
 @given(st.lists(st.integers(1, 3), max_size=10))
@@ -111,9 +130,6 @@ def test_a_suspect_that_comes_first_asks_for_no_acknowledgement_of_nothing(hand)
 
 def test_a_poison_message_takes_nobody_along(world, hand):
     """It ends the process; what ran before it in this batch is acknowledged."""
-
-    def dies(payload, run):
-        raise ProcessDied
 
     world.job("poison", dies)
     poison = hand.delivery(job="poison", receives=2)

@@ -9,7 +9,7 @@ import json
 import logging
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
 from aws_lambda_powertools import Logger
@@ -48,6 +48,12 @@ class _Stdout(logging.StreamHandler[TextIO]):
     @property
     def stream(self) -> TextIO:  # type: ignore[override]  # as logging's own last resort does
         return sys.stdout
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
+        """Nobody fails for a line that cannot be written: a job may have closed stderr as well, which logging
+        would tell it on."""
+        with suppress(Exception):
+            super().handleError(record)
 
 
 FORMATTER = JsonLines()
