@@ -32,8 +32,8 @@ PARTS = (
 )
 NO_CODE = "def handler(event, context):\n    return {'statusCode': 200, 'body': '{}'}\n"
 
-OURS = "minutero"
-"""The policy of a role whose statements a grant counts; the others are behind parameters of their own."""
+OTHERS = {"aws-call", "http-post", "leaderboard", "local-stack"}
+"""Policies behind a parameter of their own; a grant counts the statements of the role's one other policy."""
 
 STAND_INS = {
     "dynamodb:PartiQLUpdate": "dynamodb:BatchExecuteStatement",
@@ -181,7 +181,8 @@ class Account:
             name: iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]
             for name in names
         }
-        statement = before[OURS]["Statement"][grant.statement]
+        (ours,) = before.keys() - OTHERS
+        statement = before[ours]["Statement"][grant.statement]
         resource = statement["Resource"]
         assert grant.action in statement["Action"]
         stand_in = STAND_INS.get(grant.action)
