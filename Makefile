@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-deployed test-rest check audit simulate fuzz sam-local static format lint deploy down clean
+.PHONY: help setup run test test-deployed test-rest check audit simulate fuzz soak sam-local static format lint deploy down clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -101,6 +101,10 @@ simulate: setup ## the fault simulation: SEEDS seeds from FROM on; the last line
 REQUESTS ?= 5000
 fuzz: setup ## REQUESTS requests to a local stack of its own, from the API's OpenAPI document; the last line is JSON
 	@$(VENV)/python -m tests.fuzz --requests $(REQUESTS)
+
+MINUTES ?= 10
+soak: setup ## MINUTES minutes of mixed load on a local stack of its own; fails when something is lost or grows
+	@$(VENV)/python -m tests.faults --minutes $(MINUTES)
 
 sam-local: setup ## call each function under `sam local`, in containers, and post a task to its API
 	@$(VENV)/python -m tests.sam_local
