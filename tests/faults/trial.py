@@ -4,9 +4,8 @@ test's. What users were promised is reckoned here, from what the jobs saw and wh
 import json
 import random
 import secrets
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -32,6 +31,7 @@ from minutero.testing.memory import one_by_one
 from minutero.wiring import of_api
 from tests.contract.worlds import NOW, TABLES, create_tables, tables_of_template
 from tests.faults.broken_wire import BrokenWire, Died
+from tests.faults.seen import Seen
 
 REGION = "us-east-1"
 TICK_TIME = 45 * SECOND
@@ -57,21 +57,6 @@ class Message:
     receipt: str
     visible: int
     receives: int = 0
-
-
-@dataclass
-class Seen:
-    """What became of the tasks. One in doubt was asked for and never confirmed; one is over when a worker has
-    acknowledged it as ended. By name, `ended` and `over` by task id."""
-
-    confirmed: dict[str, str] = field(default_factory=dict)
-    in_doubt: set[str] = field(default_factory=set)
-    starts: Counter[str] = field(default_factory=Counter)
-    ended: Counter[str] = field(default_factory=Counter)
-    over: set[str] = field(default_factory=set)
-    early: list[str] = field(default_factory=list)
-    again: list[str] = field(default_factory=list)
-    lateness: list[int] = field(default_factory=list)
 
 
 class Trial:
@@ -355,25 +340,9 @@ class Trial:
         return {row["id"]["S"]: int(row["coins"]["N"]) for row in rows}
 
     def numbers(self) -> dict[str, Any]:
-        """early, lost and doubled, and how late the first starts were, in milliseconds."""
-        seen = self.seen
-        late = sorted(seen.lateness) or [0]
-        twice = [name for name, count in self.coins().items() if count > 1]
-        twice += [task_id for task_id, count in seen.ended.items() if count > 1]
-        return {
-            "tasks": len(seen.confirmed),
-            "early": len(seen.early),
-            "lost": len(set(seen.confirmed.values()) - seen.over),
-            "doubled": len(twice) + len(seen.again),
-            "in_doubt": len(seen.in_doubt),
-            "lateness_ms": {
-                "p50": late[len(late) // 2],
-                "p99": late[len(late) * 99 // 100],
-                "max": late[-1],
-            },
-            "messages": len(self.sent),
-            "faults": dict(self.wire.told),
-        }
+        """What is promised, in numbers; and what went wrong meanwhile."""
+        faults = {"messages": len(self.sent), "faults": dict(self.wire.told)}
+        return {**self.seen.numbers(self.coins()), **faults}
 
     def watermarks(self) -> list[int]:
         """Of each shard."""

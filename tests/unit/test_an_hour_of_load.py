@@ -83,3 +83,12 @@ def test_neither_buckets_nor_claims_nor_objects_pile_up_in_an_hour(world):
     assert ended == {True: 10 * HOUR_OF_MINUTES}
     early = [one for one in world.runs if one[0] in owed and one[2] < owed[one[0]][0].run_at]
     assert early == []
+
+
+def test_it_is_noticed_when_claims_are_never_closed(world):
+    world.store.always("close_claim", lambda real, claim: None)
+    for minute in range(6):
+        load(world, Random(minute), minute)
+        world.play(1)
+    _, claims, _ = at_work(world)
+    assert claims > 0
