@@ -104,7 +104,7 @@ fuzz: setup ## REQUESTS requests to a local stack of its own, from the API's Ope
 
 MINUTES ?= 10
 soak: setup ## MINUTES minutes of mixed load on a local stack of its own; fails when something is lost or grows
-	@$(VENV)/python -m tests.faults --minutes $(MINUTES)
+	@$(VENV)/python -m tests.trials --minutes $(MINUTES)
 
 sam-local: setup ## call each function under `sam local`, in containers, and post a task to its API
 	@$(VENV)/python -m tests.sam_local

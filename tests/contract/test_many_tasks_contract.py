@@ -9,11 +9,11 @@ from worlds import KEEP, NOW
 
 from minutero.aws import stored_tasks
 from minutero.aws.batches import TRIES
+from minutero.domain.exchanged import Move
 from minutero.domain.instants import HOUR, MINUTE, SECOND
 from minutero.domain.new_task import PAYLOAD_LIMIT
 from minutero.domain.task import OpenClaim, State
 from minutero.errors import Unavailable
-from minutero.ports import Move
 
 LARGE = '{"text":"' + "x" * 2_000 + '"}'
 MINUTE_START = NOW - NOW % MINUTE

@@ -4,12 +4,12 @@ import pytest
 from worlds import KEEP, NOW, key_of, size_of
 
 from minutero.aws import tables
+from minutero.domain.exchanged import DeadLetter, Move
 from minutero.domain.instants import DAY, MINUTE
 from minutero.domain.new_task import INLINE_PAYLOAD_LIMIT
 from minutero.domain.occurrence import Occurrence, Trigger
 from minutero.domain.task import Place, State
 from minutero.errors import Unavailable
-from minutero.ports import DeadLetter, Move
 
 MODELS = {
     "tasks": [

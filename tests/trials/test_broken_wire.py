@@ -3,8 +3,8 @@
 from minutero.aws import queue
 from minutero.domain.exchanged import Sent
 from minutero.domain.instants import MINUTE, SECOND
-from tests.faults import proxy
-from tests.faults.broken_wire import Rates
+from tests.trials import proxy
+from tests.trials.broken_wire import Rates
 
 FAULTS = Rates(throttled=0.05, lost=0.02, unsent=0.01, partial=0.1, conflicts=0.03, deaths=0.002)
 SPAN = 10 * MINUTE

@@ -1,4 +1,4 @@
-"""`python -m tests.faults --minutes N --seed K`: a mixed load on a local stack of its own.
+"""`python -m tests.trials --minutes N --seed K`: a mixed load on a local stack of its own.
 
 Prints each minute what it uses; the last line is JSON. Exit code 1 when something was early, lost or doubled,
 or grew.
@@ -12,15 +12,15 @@ from pathlib import Path
 
 from minutero_cli.api_client import Api
 from minutero_cli.local.build import build
-from tests.faults.soak import Soak
 from tests.local_stack import folder, running
+from tests.trials.soak import Soak
 
 JOBS = Path(__file__).parents[1] / "stack" / "jobs"
 
 
 def main() -> int:
     """The exit code."""
-    parser = argparse.ArgumentParser(prog="python -m tests.faults")
+    parser = argparse.ArgumentParser(prog="python -m tests.trials")
     parser.add_argument("--minutes", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
     wanted = parser.parse_args()

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.broken_wire import BrokenWire, Rates
-from tests.faults.trial import Trial
 from tests.ministack_process import ministack
+from tests.trials.broken_wire import BrokenWire, Rates
+from tests.trials.trial import Trial
 
 __all__ = ["ministack"]
 

@@ -30,8 +30,8 @@ from minutero.testing import SettableClock
 from minutero.testing.memory import one_by_one
 from minutero.wiring import of_api
 from tests.contract.worlds import NOW, TABLES, create_tables, tables_of_template
-from tests.faults.broken_wire import BrokenWire, Died
-from tests.faults.seen import Seen
+from tests.trials.broken_wire import BrokenWire, Died
+from tests.trials.seen import Seen
 
 REGION = "us-east-1"
 TICK_TIME = 45 * SECOND
