@@ -60,24 +60,31 @@ class Deployment:
         with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
             patch.chdir(self.folder)
             patch.setattr(sys, "stdin", io.StringIO())
-            patch.setattr(sys, "path", list(sys.path))
+            # The tests of another folder may have left jobs of their own on the search path.
+            path = [one for one in sys.path if not (Path(one) / "jobs").is_dir()]
+            patch.setattr(sys, "path", path)
             patch.setattr(registry, "_jobs", {})
             for name in {name for name in os.environ if name.startswith(("AWS_", "MINUTERO_"))}:
                 patch.delenv(name)
             for name, value in self.environment.items():
                 patch.setenv(name, value)
             before = signal.getsignal(signal.SIGTERM)
+            _forget_jobs()
             try:
                 code = main.run(["jobs", "run", *words, *(["--json"] if as_json else [])])
             finally:
                 signal.signal(signal.SIGTERM, before)
-                for name in [name for name in sys.modules if name.split(".")[0] == "jobs"]:
-                    del sys.modules[name]
+                _forget_jobs()
         told = json.loads(_last(out) or "null") if as_json else out.getvalue()
         return code, told, err.getvalue()
 
     def records(self):
         return self.dynamodb.scan(TableName="Runs", ConsistentRead=True)["Items"]
+
+
+def _forget_jobs():
+    for name in [name for name in sys.modules if name.split(".")[0] == "jobs"]:
+        del sys.modules[name]
 
 
 def _last(out):

@@ -153,7 +153,7 @@ def test_for_a_person_it_is_told_in_a_line(deployment):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["nobody"], "has no job 'nobody'; there are: aws.call, fails-once"),
+        (["nobody"], "has no job 'nobody'; there are: aws.call, exits, fails-once"),
         (["note", "--jobs", "nowhere"], "there is no folder nowhere"),
         (["not/a/name"], "job must be 1 to 128 characters"),
         (["note", "--key", "a\nb"], "key must be"),

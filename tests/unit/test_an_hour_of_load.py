@@ -57,7 +57,7 @@ def at_work(world):
     kept = Counter(
         type(one).__qualname__
         for one in gc.get_objects()
-        if type(one).__module__.startswith(("minutero.service", "minutero.transaction"))
+        if str(type(one).__module__).startswith(("minutero.service", "minutero.transaction"))
     )
     lags = [(world.clock.now() - world.watermark(shard)) // MINUTE for shard in range(2)]
     return kept, len(world.open_claims()), max(lags)

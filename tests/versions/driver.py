@@ -33,11 +33,17 @@ class Died(BaseException):
 
 
 class Queue:
-    """In the place of the SQS client. `dies` ends the process with the next request, before it is made."""
+    """In the place of the SQS client. `dies` ends the process with the next request, before it is made; what
+    has ended makes no request of DynamoDB either, whatever a version does with a job's last words."""
 
     def __init__(self) -> None:
         self.sent: list[dict[str, Any]] = []
         self.dies = False
+        self.process_has_ended = False
+
+    def before_dynamodb(self, **_: Any) -> None:
+        if self.process_has_ended:
+            raise Died
 
     def send_message_batch(self, *, QueueUrl: str, Entries: Any) -> Any:  # noqa: N803 - SQS's names
         for entry in Entries:
@@ -55,6 +61,7 @@ clock = SettableClock(0)
 queue = Queue()
 dynamodb = clients.dynamodb(connections=32)
 ran: list[dict[str, Any]] = []
+dynamodb.meta.events.register_first("before-send.dynamodb", queue.before_dynamodb)
 
 wiring.CLOCK.now, wiring.CLOCK.sleep = clock.now, clock.sleep
 clients.dynamodb = lambda *_, **__: dynamodb
@@ -84,6 +91,7 @@ def work_job(payload: Any, run: Any) -> Any:
         case "refuse":
             raise PermanentFailure("no such wallet")
         case "die":
+            queue.process_has_ended = True
             raise Died
         case "skip":
             run.skip("a holiday")
@@ -217,6 +225,7 @@ def answer(line: str) -> dict[str, Any]:
     asked = json.loads(line)
     clock.set(asked["now"])
     queue.sent, queue.dies, told = [], asked["dies"], {}
+    queue.process_has_ended = False
     ran.clear()
     try:
         told = {"result": CALLS[asked["call"]](**asked["with"])}

@@ -68,7 +68,7 @@ class Deployment:
                 bodies[task] = message["Body"]
         return bodies
 
-    def call(self, bodies, receives):
+    def call(self, bodies, receives, seconds=60):
         """One call of a worker in a new process, with these messages in their order: how it ended, and the
         messages to keep, or None of a worker that did not answer."""
         event = json.loads((ROOT / "events" / "sqs_tasks.json").read_text())
@@ -87,7 +87,7 @@ class Deployment:
         answer = self.folder / "answer.json"
         answer.unlink(missing_ok=True)
         ended = subprocess.run(
-            [sys.executable, str(HERE / "worker_process.py"), str(answer)],
+            [sys.executable, str(HERE / "worker_process.py"), str(answer), str(seconds)],
             input=json.dumps(event),
             env=self.environment,
             capture_output=True,

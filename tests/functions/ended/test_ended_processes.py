@@ -25,7 +25,8 @@ def test_what_ends_its_process_takes_nobody_along_and_is_dead_when_its_attempts_
     found = deployment.take([before, bad, after])
     bodies = {task: found[task] for task in (before, bad, after)}
 
-    ended, answer = deployment.call(bodies, receives=1)
+    seconds = 8 if job == "blocks" else 60
+    ended, answer = deployment.call(bodies, receives=1, seconds=seconds)
     assert (ended.returncode, answer) == (code, None)
     assert deployment.in_flight() == left
     assert [deployment.told(task)["status"] for task in bodies] == [

@@ -1,6 +1,6 @@
 """The worker in a process of its own, for one call: its event on stdin, its answer into a file.
 
-    python worker_process.py ANSWER < EVENT
+    python worker_process.py ANSWER SECONDS < EVENT
 
 The jobs are those that a process does not survive.
 """
@@ -16,9 +16,6 @@ from pathlib import Path
 
 from app import handler  # the worker's, found by PYTHONPATH
 from minutero import job
-
-SECONDS = 3
-"""What a call has; the process ends itself one before."""
 
 
 @job("quick")
@@ -68,7 +65,8 @@ class Context:
     invoked_function_arn = "arn:aws:lambda:us-east-1:123456789012:function:minutero-worker"
 
     def get_remaining_time_in_millis(self):
-        return SECONDS * 1000
+        """The process ends itself a second before."""
+        return int(sys.argv[2]) * 1000
 
 
 Path(sys.argv[1]).write_text(json.dumps(handler(json.load(sys.stdin), Context())))
