@@ -38,7 +38,7 @@ def test_what_ends_its_process_takes_nobody_along_and_is_dead_when_its_attempts_
     # SQS delivers them again, and in the same order, once they are visible: long after its attempt is over.
     deployment.let_its_time_pass(bad)
     assert deployment.told(bad)["status"] == "retrying"
-    ended, answer = deployment.call(bodies, receives=2)
+    ended, answer = deployment.call(bodies, receives=2, seconds=seconds)
     assert (ended.returncode, answer) == (code, None)
     assert deployment.told(after)["status"] == "succeeded"
     assert deployment.in_flight() == left - 1, "of those behind it none is left"
