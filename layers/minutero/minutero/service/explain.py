@@ -11,6 +11,7 @@ from minutero.domain.task import Pointer, State, Task, first_place
 from minutero.errors import NotFound
 from minutero.ports import Clock, RunLedger, ScheduleStore, TaskStore
 from minutero.service.claim_batch import chunks
+from minutero.service.find_schedule import find_schedule
 from minutero.service.read_task import ReadTask, TaskView
 
 MOST = 500
@@ -89,9 +90,7 @@ class ExplainSchedule:
 
         Raises NotFound, Unavailable.
         """
-        schedule = self.schedules.get(name)
-        if schedule is None:
-            raise NotFound(f"no schedule {name}; PUT /schedules/{name} makes one")
+        schedule = find_schedule(self.schedules, name)
         fates = self.schedules.fates(name, first, last)
         noted = _noted(fates, first, last, most)
         times = noted | _to_come(schedule, first, last, self.clock.now(), most, noted)

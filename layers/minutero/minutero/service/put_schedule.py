@@ -61,8 +61,7 @@ class PutSchedule:
             return None
         now = parts.clock.now()
         self._check_job(said, now)
-        anchor = now if said.start_at is None else said.start_at
-        made = Schedule(name, 1, said, anchor, created_at=now, changed_at=now)
+        made = Schedule(name, 1, said, _begin(said, now), created_at=now, changed_at=now)
         first = _check_times(made, now)
         adds = None
         if enabled:
@@ -95,6 +94,10 @@ def _anchor(current: Schedule, said: Definition, now: int) -> int:
     before = current.definition
     if (said.expression, said.start_at) == (before.expression, before.start_at):
         return current.anchor
+    return _begin(said, now)
+
+
+def _begin(said: Definition, now: int) -> int:
     return now if said.start_at is None else said.start_at
 
 

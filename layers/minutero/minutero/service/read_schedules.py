@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from minutero.domain.schedule import Schedule
-from minutero.errors import NotFound
+from minutero.domain.schedule import PARTITIONS, Schedule
 from minutero.ports import Clock, ScheduleStore
+from minutero.service.find_schedule import find_schedule
 from minutero.service.walk import TIME, Position
-
-PARTITIONS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +26,7 @@ class ReadSchedules:
 
     def __call__(self, name: str) -> Schedule:
         """One schedule, with its payload. Raises NotFound, Unavailable."""
-        found = self.schedules.get(name)
-        if found is None:
-            raise NotFound(f"no schedule {name}; PUT /schedules/{name} makes one")
-        return found
+        return find_schedule(self.schedules, name)
 
     def page(self, limit: int, start: Position | None = None) -> SchedulePage:
         """At most `limit`, without their payloads: partition after partition, and by name within one.

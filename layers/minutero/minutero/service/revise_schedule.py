@@ -9,8 +9,9 @@ from minutero.domain.run import Ending, Outcome
 from minutero.domain.schedule import Fate, FateName, Link, Schedule, pointer_to
 from minutero.domain.task import State, run_id_of
 from minutero.domain.timing import Timing
-from minutero.errors import NotFound, Unavailable
+from minutero.errors import Unavailable
 from minutero.ports import Clock, RunLedger, ScheduleStore, TaskStore
+from minutero.service.find_schedule import find_schedule
 from minutero.service.send_fired import SendFired
 from minutero.service.shards import Shards
 
@@ -71,9 +72,7 @@ class ReviseSchedule:
     def _read(self, name: str) -> tuple[Schedule, int]:
         """The schedule, and now: by whichever clock is ahead, this one or that of who fired it last. What
         has come by then may be forgotten in the row, and must not seem to be still to come."""
-        current = self.schedules.get(name)
-        if current is None:
-            raise NotFound(f"no schedule {name}; PUT /schedules/{name} makes one")
+        current = find_schedule(self.schedules, name)
         return current, max(self.clock.now(), current.fired_at)
 
     def _change(

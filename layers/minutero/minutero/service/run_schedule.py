@@ -7,8 +7,8 @@ from minutero.domain.occurrence import Trigger
 from minutero.domain.schedule import Link
 from minutero.domain.task import Task, new_task_id
 from minutero.domain.timing import Timing
-from minutero.errors import NotFound
 from minutero.ports import Clock, Meter, ScheduleStore, TaskStore
+from minutero.service.find_schedule import find_schedule
 from minutero.service.send_near import SendNear
 from minutero.service.shards import Shards
 
@@ -27,9 +27,7 @@ class RunScheduleNow:
 
     def __call__(self, name: str) -> Task:
         """A task due now, outside the chain. Raises NotFound, Unavailable."""
-        schedule = self.schedules.get(name)
-        if schedule is None:
-            raise NotFound(f"no schedule {name}; PUT /schedules/{name} makes one")
+        schedule = find_schedule(self.schedules, name)
         now = self.clock.now()
         link = Link(now, now, new_task_id(now, self.shards.for_writing(now)))
         task = schedule.task(link, now, self.timing.retention, Trigger.MANUAL)
