@@ -13,27 +13,12 @@ from minutero.aws.json_lines import function_logger
 from minutero.domain.metrics import Metric
 from minutero.domain.new_task import body_hash, no_name, parse_json
 from minutero.errors import InvalidInput, NotFound, Unavailable
-from minutero.http import openapi, schedules
-from minutero.http.answers import (
-    added_answer,
-    dead_answer,
-    letter_answer,
-    listed_answer,
-    stats_answer,
-    task_answer,
-)
+from minutero.http import lists, openapi, schedules
+from minutero.http.answers import added_answer, dead_answer, stats_answer, task_answer
 from minutero.http.batches import add_batch, redrive_page
 from minutero.http.bodies import BatchBody, NewTaskBody, RedriveBody, RescheduleBody, no_object
 from minutero.http.fields import Name
-from minutero.http.pages import Pages
-from minutero.http.queries import (
-    DeadListQuery,
-    StatsQuery,
-    TaskListQuery,
-    dead_query,
-    read_limit,
-    read_query,
-)
+from minutero.http.queries import DeadListQuery, StatsQuery, TaskListQuery, read_query
 from minutero.http.refusals import TOLD, Refusal, refusal_of
 from minutero.http.schedule_bodies import PauseBody, ResumeBody, ScheduleBody
 from minutero.http.schedule_queries import ExplainQuery, NextQuery, ScheduleListQuery
@@ -82,20 +67,7 @@ def add_tasks(body: Annotated[BatchBody, Body()]) -> Answer:
 @app.get("/tasks", responses=openapi.GET_TASKS)
 def list_tasks() -> Answer:
     """Tasks of a stretch of time in due order, or the one task of a key."""
-    asked, api = _query(TaskListQuery), wiring.api()
-    key = asked.to_key()
-    if key is not None:
-        return _answer(HTTPStatus.OK, task_answer(api.read_task.by_key(*key)))
-    query, pages = asked.to_query(), Pages("tasks", asked.filters(), api.signing_secret)
-    start, _ = pages.read(asked.next_token)
-    page = api.list_tasks(query, read_limit(asked.limit), start)
-    return _answer(
-        HTTPStatus.OK,
-        {
-            "tasks": [listed_answer(view) for view in page.tasks],
-            "next_token": pages.token(page.following, query.end),
-        },
-    )
+    return _answer(HTTPStatus.OK, lists.tasks(wiring.api(), _query(TaskListQuery)))
 
 
 @app.get("/tasks/<task_id>", responses=openapi.GET_TASK)
@@ -136,18 +108,7 @@ def redrive_task(task_id: str) -> Answer:
 @app.get("/dead", responses=openapi.GET_DEAD)
 def list_dead() -> Answer:
     """The dead, oldest first."""
-    asked, api = _query(DeadListQuery), wiring.api()
-    pages = Pages("dead", asked.filters(), api.signing_secret)
-    start, end = pages.read(asked.next_token)
-    query = dead_query(asked, api.dead.kept(end))
-    page = api.dead.page(query, read_limit(asked.limit), start)
-    return _answer(
-        HTTPStatus.OK,
-        {
-            "dead": [letter_answer(letter) for letter in page.letters],
-            "next_token": pages.token(page.following, query.end),
-        },
-    )
+    return _answer(HTTPStatus.OK, lists.dead(wiring.api(), _query(DeadListQuery)))
 
 
 @app.get("/dead/<task_id>", responses=openapi.ONE_DEAD)
