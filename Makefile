@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-deployed test-rest check audit simulate fuzz soak sam-local static format lint deploy down clean
+.PHONY: help setup run test test-deployed test-rest check audit simulate fuzz soak bench sam-local static format lint deploy down clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -107,6 +107,9 @@ MINUTES ?= 10
 soak: setup ## MINUTES minutes of mixed load on a local stack of its own; fails when something is lost or grows
 	@$(VENV)/python -m tests.trials --minutes $(MINUTES)
 
+bench: setup ## the measurements, one after the other; writes bench/results.json
+	@$(VENV)/python -m bench
+
 sam-local: setup ## call each function under `sam local`, in containers, and post a task to its API
 	@$(VENV)/python -m tests.sam_local
 
@@ -130,4 +133,4 @@ deploy: setup ## build and deploy to your AWS account, as samconfig.toml says (E
 
 clean: ## stop the local stack; remove the environments and everything built
 	@[ ! -x $(VENV)/minutero ] || $(VENV)/minutero local down
-	@rm -rf .venv .venv-pip .venv-sam .venv-ministack .venv-audit .minutero .aws-sam .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+	@rm -rf .venv .venv-pip .venv-sam .venv-ministack .venv-audit .minutero .aws-sam .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info bench/results.json

@@ -12,20 +12,16 @@ from minutero_cli.main import app
 NO_CONTEXT = None
 """The groups ask for a context and do not use it."""
 
-NOT_THERE_YET = table("README.md", "State of the project")
-MISSING = [span for row in NOT_THERE_YET for span in unquoted(row[1])]
-
 
 def targets():
     return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
 
 
 def written(pattern):
-    """(page, what the pattern finds in its code), without what is told to be missing."""
+    """(page, what the pattern finds in its code)."""
     for name in NAMES:
         for text in code(name):
-            if text not in MISSING:
-                yield from ((name, found) for found in re.findall(pattern, text, re.MULTILINE))
+            yield from ((name, found) for found in re.findall(pattern, text, re.MULTILINE))
 
 
 def test_every_make_target_named_is_in_the_makefile():
@@ -71,7 +67,7 @@ def lines():
     """Each use of the command, as words."""
     for name in NAMES:
         for span in spans(name):
-            if span.startswith("minutero ") and span not in MISSING:
+            if span.startswith("minutero "):
                 yield name, span
         for block in blocks(name, "sh", "console"):
             for line in block.text.splitlines():
@@ -99,12 +95,3 @@ def test_the_readme_and_the_command_agree_on_the_sub_commands():
         spans("README.md")
     )
     assert {command for command in there if f"minutero {command}" not in told} == set()
-
-
-@pytest.mark.parametrize("span", [one for one in MISSING if one.startswith(("make", "minutero "))])
-def test_a_command_that_is_told_to_be_missing_is_missing(span):
-    if span.startswith("make "):
-        assert span.split()[1] not in targets()
-        return
-    with pytest.raises(AssertionError, match="has no"):
-        find(span.split()[1:])

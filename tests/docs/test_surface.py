@@ -44,8 +44,6 @@ CHOICES = {
 }
 """The fields of a schedule that have words for values."""
 
-MISSING = [span for row in table("README.md", "State of the project") for span in unquoted(row[1])]
-
 
 @pytest.fixture(scope="module")
 def api():
@@ -82,13 +80,7 @@ def test_the_readme_lists_each_http_call_and_no_other(routes):
 def test_no_page_names_an_http_call_that_is_not_there(routes):
     for name in NAMES:
         for text in code(name):
-            if text not in MISSING:
-                assert calls(text) <= routes, name
-
-
-def test_an_http_call_that_is_told_to_be_missing_is_missing(routes):
-    for span in MISSING:
-        assert not calls(span) & routes
+            assert calls(text) <= routes, name
 
 
 def test_the_readme_lists_each_field_of_a_new_task_and_no_other():
@@ -255,13 +247,6 @@ def test_a_python_snippet_compiles_and_what_it_imports_and_calls_exists(name, te
                 assert hasattr(minutero.Client, attribute)
             case ast.Attribute(value=ast.Name(id="run"), attr=attribute):
                 assert hasattr(jobs.Run, attribute)
-
-
-def test_python_that_is_told_to_be_missing_is_missing():
-    for span in MISSING:
-        if match := re.fullmatch(r"(minutero|run)\.(\w+)", span):
-            owner = {"minutero": minutero, "run": jobs.Run}[match[1]]
-            assert not hasattr(owner, match[2])
 
 
 def test_the_job_of_the_readme_does_what_its_comments_say():
