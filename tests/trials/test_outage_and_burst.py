@@ -3,6 +3,7 @@
 import json
 
 from minutero.domain.instants import HOUR, MINUTE, SECOND
+from minutero.service.fan_out import GROUP
 
 WAITING = 5_000
 BURST = 2_000
@@ -56,3 +57,27 @@ def test_an_hour_without_a_worker_loses_nothing_and_sends_nothing_again(trial):
     print(told)
     assert (told["tasks"], told["early"], told["lost"], told["doubled"]) == (OUTAGE, 0, 0, 0)
     assert told["messages"] == OUTAGE, [one for one in made.sent if made.sent.count(one) > 1]
+
+
+def test_64_shards_are_served_by_invocations_of_which_some_get_lost_and_some_come_twice_at_once(
+    trial,
+):
+    made = trial(shards=64)
+    due = made.clock.now() + 10 * MINUTE
+    for shard in range(64):
+        # As if ticks had come until now.
+        made.api.stats.cursors.begin(shard, due - 6 * MINUTE)
+    made.add_many({f"task-{at}": due for at in range(5 * 64)}, NO_EFFECT)
+    made.clock.set(due - 2 * MINUTE)
+    first, *others = [list(range(at, at + GROUP)) for at in range(0, 64, GROUP)]
+    made.serve_at_once([first, *others[2:], first, *others[4:]])
+    lost = {f"{shard:02}" for group in others[:2] for shard in group}
+    served = [json.loads(body)["bucket"][-2:] for body in made.sent]
+    assert len(lost) == 2 * GROUP
+    assert lost.isdisjoint(served)
+    made.serve_at_once([first, *others, *others])
+    made.play(due + MINUTE, ticks=0)
+    told = made.numbers()
+    print(told)
+    assert (told["tasks"], told["early"], told["lost"], told["doubled"]) == (320, 0, 0, 0)
+    assert told["messages"] == 320

@@ -5,6 +5,7 @@ import json
 import random
 import secrets
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from types import SimpleNamespace
@@ -260,6 +261,12 @@ class Trial:
             return None  # the next minute brings another
         finally:
             self.wire.mortal = False
+
+    def serve_at_once(self, groups: list[list[int]]) -> None:
+        """Invocations of dispatchers for some shards each, side by side, each in a process of its own."""
+        processes, deadline = [self._dispatcher() for _ in groups], self.clock.now() + TICK_TIME
+        with ThreadPoolExecutor(len(groups)) as threads:
+            list(threads.map(lambda one, group: one.tick(group, deadline), processes, groups))
 
     def _receive(self) -> None:
         """What came since the last time; nothing can have, if nothing was sent."""
