@@ -9,6 +9,7 @@ Run alone, `python -m bench.stub` prints its port and serves until its standard 
 import asyncio
 import http.client
 import json
+import os
 import re
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from contextlib import contextmanager
 from hashlib import md5
 from pathlib import Path
 from typing import IO, Any, cast
+from unittest.mock import patch
 from uuid import uuid4
 from zlib import crc32
 
@@ -201,6 +203,13 @@ def running() -> Iterator[Stub]:
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         yield Stub(int(cast("IO[str]", process.stdout).readline()))
+
+
+@contextmanager
+def deployed() -> Iterator[Stub]:
+    """A stub that this process takes for the deployment."""
+    with running() as stub, patch.dict(os.environ, stub.environment):
+        yield stub
 
 
 async def _serve() -> None:
