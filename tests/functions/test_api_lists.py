@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 
 import pytest
+import tzdata
 
 pytestmark = pytest.mark.usefixtures("deployed")
 
@@ -187,6 +188,7 @@ def test_the_numbers_tell_of_queues_watermark_and_backlog(add, listed, http, dis
     assert status == 200
     assert told["shards"] == 2
     assert told["queue"]["ready"] == 1
+    assert told["tzdata"] == tzdata.IANA_VERSION
     assert told["watermark"] == {"oldest": None, "lag_seconds": None}
     assert told["backlog"]["complete"]
     assert told["backlog"]["counts"]["scheduled"] == 1

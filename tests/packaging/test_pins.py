@@ -1,6 +1,7 @@
 """What is tested is what runs: one version of each package in the layer and in .venv."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -34,3 +35,8 @@ def test_every_version_is_pinned(path):
 
 def test_the_layer_and_the_tests_use_the_same_versions():
     assert pins("layers/dependencies/requirements.txt") <= pins("requirements/dev.txt")
+
+
+def test_the_template_tells_the_version_of_the_project(template):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert template["Outputs"]["Version"]["Value"] == project["version"]

@@ -10,7 +10,12 @@ from functools import cache
 from io import BytesIO
 from zoneinfo import ZoneInfo
 
+from tzdata import IANA_VERSION
+
 from minutero.errors import InvalidSchedule
+
+ZONES_VERSION: str = IANA_VERSION
+"""As IANA names it: its year and a letter, `2026f`."""
 
 _NO_PLACE = "Factory"
 """Named in the list, and meant for machines that were never set up."""

@@ -10,6 +10,7 @@ from minutero.domain.lifecycle import Status
 from minutero.domain.occurrence import Trigger
 from minutero.domain.run import RunRecord
 from minutero.domain.task import State, Task
+from minutero.domain.zones import ZONES_VERSION
 from minutero.service.dead_list import task_id_of
 from minutero.service.read_stats import Stats
 from minutero.service.read_task import TaskView
@@ -78,6 +79,7 @@ def stats_answer(stats: Stats) -> dict[str, Any]:
             "complete": stats.complete,
             "counts": {str(status): stats.counts.get(status, 0) for status in Status},
         },
+        "tzdata": ZONES_VERSION,
     }
 
 

@@ -183,7 +183,7 @@ class Backlog(Shape):
 
 
 class StatsAnswer(Shape):
-    """The numbers of a deployment."""
+    """The numbers of a deployment; `tzdata` is the version of the time zones it has, such as 2026f."""
 
     now: Instant
     shards: int
@@ -191,6 +191,7 @@ class StatsAnswer(Shape):
     queue: Depth
     dead_letter_queue: Depth
     backlog: Backlog
+    tzdata: str
 
 
 class MisfireAnswer(Shape):
