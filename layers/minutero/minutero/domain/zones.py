@@ -10,7 +10,7 @@ from functools import cache
 from io import BytesIO
 from zoneinfo import ZoneInfo
 
-from tzdata import IANA_VERSION
+from tzdata import IANA_VERSION  # type: ignore[import-untyped]  # data, and this name
 
 from minutero.errors import InvalidSchedule
 
