@@ -127,7 +127,7 @@ class BucketPages(TasksTable):
             ExpressionAttributeValues=values,
             Limit=most,
         )
-        found = (_or_none(read_task, self._tables.task, row) for row in answer["Items"])
+        found = (_or_none(read_task, row) for row in answer["Items"])
         return [task for task in found if task is not None], _next(answer)
 
     def open_claims(self, bucket: str) -> Sequence[OpenClaim]:

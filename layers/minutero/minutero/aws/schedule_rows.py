@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from minutero.aws.compact import dump, encode, made, members
-from minutero.aws.rows import whole
 from minutero.aws.tables import FateItem, ScheduleItem
 from minutero.domain.schedule import Definition, Fate, Link, Misfire, Schedule, partition_of
 from minutero.domain.times import Times
@@ -89,10 +88,14 @@ def _to_schedule(item: ScheduleItem, payload: str | None) -> Schedule:
         pending=pending,
         fired=_links(item.fired) if item.fired else (),
         catch_up_until=int(item.catch_up_until or 0),
-        paused_since=whole(item.paused_since),
+        paused_since=_whole(item.paused_since),
         paused_reason=item.paused_reason or "",
         fired_at=int(item.fired_at or 0),
     )
+
+
+def _whole(number: float | None) -> int | None:
+    return None if number is None else int(number)
 
 
 def _definition(text: str, payload: str | None) -> Definition:

@@ -148,7 +148,7 @@ class StoredTasks(TasksTable):
         rows = self._read([_key_at(place)])
         if not rows:
             return None
-        task = read_task(self._tables.task, rows[0])
+        task = read_task(rows[0])
         return _with_payload(task, self._payloads([task])) or task
 
     def get_many(self, pointers: Sequence[Pointer]) -> dict[Place, Task]:
@@ -161,7 +161,7 @@ class StoredTasks(TasksTable):
         large = {pointer.task_id for pointer in pointers if pointer.large}
         rows = self._read([*keys.values(), *map(_payload_key, sorted(large))])
         payloads = {_id_in(row): row["payload"]["S"] for row in rows if _is_payload(row)}
-        tasks = [read_task(self._tables.task, row) for row in rows if not _is_payload(row)]
+        tasks = [read_task(row) for row in rows if not _is_payload(row)]
         # Only for pointers that do not say "large" of a task that is.
         payloads |= self._payloads([task for task in tasks if task.task_id not in payloads])
         whole = (_with_payload(task, payloads) for task in tasks)
