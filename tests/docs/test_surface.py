@@ -1,4 +1,4 @@
-"""What the README says of HTTP, of parameters and of limits is what the code has."""
+"""What the pages say of HTTP, of parameters and of limits is what the code has."""
 
 import ast
 import importlib
@@ -70,9 +70,9 @@ def calls(text):
     return {(method, nameless(path)) for method, path in CALL.findall(text)}
 
 
-def test_the_readme_lists_each_http_call_and_no_other(routes):
+def test_the_page_lists_each_http_call_and_no_other(routes):
     listed = set()
-    for row in table("README.md", "Over HTTP"):
+    for row in table("docs/http.md", "Calls"):
         listed |= calls(row[0])
     assert listed == routes
 
@@ -83,18 +83,18 @@ def test_no_page_names_an_http_call_that_is_not_there(routes):
             assert calls(text) <= routes, name
 
 
-def test_the_readme_lists_each_field_of_a_new_task_and_no_other():
-    told = [unquoted(row[0])[0] for row in table("README.md", "Over HTTP", 1)]
+def test_the_page_lists_each_field_of_a_new_task_and_no_other():
+    told = [unquoted(row[0])[0] for row in table("docs/http.md", "A task")]
     assert told == sorted(told, key=list(NewTaskBody.model_fields).index) or set(told) == set(
         NewTaskBody.model_fields
     )
     assert set(told) == set(NewTaskBody.model_fields)
 
 
-def test_the_readme_lists_each_field_of_a_schedule_and_no_other():
-    told = [unquoted(row[0])[0] for row in table("README.md", "Schedules")]
+def test_the_page_lists_each_field_of_a_schedule_and_no_other():
+    told = [unquoted(row[0])[0] for row in table("docs/http.md", "A schedule")]
     assert told == list(ScheduleBody.model_fields)
-    meant = {unquoted(row[0])[0]: unquoted(row[1]) for row in table("README.md", "Schedules")}
+    meant = {unquoted(row[0])[0]: unquoted(row[1]) for row in table("docs/http.md", "A schedule")}
     assert {"policy", *MisfireBody.model_fields} <= set(meant["misfire"])
     for field, choices in CHOICES.items():
         assert set(get_args(choices)) <= set(meant[field]), field
@@ -108,13 +108,13 @@ def test_the_readme_names_each_call_about_schedules_of_the_client():
 
 
 def test_what_became_of_a_time_is_told_in_the_words_of_the_code():
-    text = words("README.md")
+    text = words("docs/http.md")
     (told,) = re.findall(r"Of each time `explain` says that ([^.]*)\.", text)
     assert set(unquoted(told)) == {str(one) for one in What}
 
 
-def test_the_readme_lists_each_status_and_no_other():
-    (told,) = re.findall(r"`status` is one of ([^.]*)\.", (ROOT / "README.md").read_text("utf-8"))
+def test_the_page_lists_each_status_and_no_other():
+    (told,) = re.findall(r"`status` is one of ([^.]*)\.", words("docs/http.md"))
     assert unquoted(told) == [str(status) for status in Status]
 
 
@@ -151,7 +151,7 @@ def test_every_variable_named_is_read_somewhere():
 
 
 def test_the_limits_are_those_of_the_code():
-    told = {row[0]: row[1] for row in table("README.md", "Limits")}
+    told = {row[0]: row[1] for row in table("docs/http.md", "Limits")}
     assert told["`key`"].startswith(f"1 to {new_task.KEY_LIMIT} ")
     assert told["`payload`"] == (
         f"{new_task.PAYLOAD_LIMIT // 1024} KB of JSON, nested {new_task.NESTING_LIMIT} levels deep"
@@ -167,7 +167,7 @@ def test_the_limits_are_those_of_the_code():
 
 
 def test_the_limit_of_a_body_is_that_of_the_code(api):
-    told = {row[0]: row[1] for row in table("README.md", "Limits")}
+    told = {row[0]: row[1] for row in table("docs/http.md", "Limits")}
     assert told["body of a request"] == f"{api.BODY_LIMIT // 1024 // 1024} MB"
 
 
