@@ -14,7 +14,7 @@ from minutero.domain.metrics import Metric
 from minutero.domain.new_task import body_hash, no_name, parse_json
 from minutero.errors import InvalidInput, NotFound, Unavailable
 from minutero.http import lists, openapi, schedules
-from minutero.http.answers import added_answer, dead_answer, stats_answer, task_answer
+from minutero.http.answers import added_answer, dead_answer, task_answer
 from minutero.http.batches import add_batch, redrive_page
 from minutero.http.bodies import BatchBody, NewTaskBody, RedriveBody, RescheduleBody, no_object
 from minutero.http.fields import Name
@@ -22,6 +22,7 @@ from minutero.http.queries import DeadListQuery, StatsQuery, TaskListQuery, read
 from minutero.http.refusals import TOLD, Refusal, refusal_of
 from minutero.http.schedule_bodies import PauseBody, ResumeBody, ScheduleBody
 from minutero.http.schedule_queries import ExplainQuery, NextQuery, ScheduleListQuery
+from minutero.http.stats_answers import stats_answer
 from minutero.observed import observed
 
 logger = function_logger()

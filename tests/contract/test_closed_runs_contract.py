@@ -7,7 +7,7 @@ from worlds import KEEP, NOW, key_of
 
 from minutero.domain.exchanged import Claim, DeadLetter, Move
 from minutero.domain.instants import DAY, HOUR, MINUTE, SECOND
-from minutero.domain.run import Ending, Outcome
+from minutero.domain.run import Ending, Outcome, Superseded
 from minutero.domain.task import State, first_place
 
 UNTIL = NOW + MINUTE
@@ -149,6 +149,16 @@ def test_of_two_moves_the_second_finds_the_first_in_its_way(world, new_task):
     assert (blocking.outcome.ending, blocking.owner) == (Ending.SUPERSEDED, "t1")
 
 
+def test_a_move_leaves_in_the_old_run_when_it_was_due_and_who_had_claimed_it(world, new_task):
+    task = stored(world, new_task(attempts_before=2))
+    world.tasks.mark_sent(task.place, "c1", NOW + 1)
+    claimed = world.tasks.get(task.place)
+    world.tasks.move(moved(claimed, at=NOW + 2))
+    record = world.ledger.get(task.run_id)
+    assert record.superseded == Superseded(task.run_at, "c1", NOW + 1, attempts_before=2)
+    assert record.finished_at == NOW + 2
+
+
 def test_a_running_task_is_not_moved(world, new_task):
     task = stored(world, new_task())
     running = start(world, task)
@@ -254,6 +264,9 @@ def test_a_redriven_task_lies_anew_and_is_listed_no_more(world, new_task):
     assert not world.tasks.list_dead(letter)
     assert start(world, move.to).attempts == 1
     assert world.tasks.move(replace(move, at=NOW + 7)) is None
+    left = Superseded(task.run_at, redriven_at=NOW, reason=letter.reason)
+    assert world.ledger.get(task.run_id).superseded == left
+    assert world.ledger.get(task.run_id).finished_at == letter.died_at
 
 
 def test_what_is_not_dead_is_not_redriven(world, new_task):

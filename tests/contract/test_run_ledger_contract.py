@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from worlds import KEEP, NOW
 
-from minutero.domain.instants import MINUTE, SECOND
+from minutero.domain.instants import HOUR, MINUTE, SECOND
 from minutero.domain.run import Attempt, Ending, Outcome
 
 RUN = "1abc.0"
@@ -105,8 +105,34 @@ def test_an_expired_record_is_as_none(world):
     assert world.ledger.start(RUN, "c", KEEP * SECOND, UNTIL, KEEP).outcome == DONE
     fresh = world.ledger.start(RUN, "c", EXPIRED, EXPIRED + MINUTE, KEEP + 9)
     assert (fresh.owner, fresh.attempts, fresh.outcome, fresh.failures) == ("c", 1, None, ())
-    assert fresh.started_at == EXPIRED
+    assert (fresh.started_at, fresh.starts) == (EXPIRED, (EXPIRED,))
     assert world.ledger.get(RUN) == fresh
+
+
+def test_each_start_is_kept_through_failures_crashes_and_the_end(world):
+    for owner, now in (("a", NOW), ("b", NOW + 10), ("c", NOW + MINUTE)):
+        record = world.ledger.start(RUN, owner, now, now + SECOND, KEEP)
+        if owner == "a":
+            world.ledger.fail(RUN, owner, "no", now + 1)
+            continue
+        assert record.owner == ("b" if owner == "b" else "c")
+    assert record.starts == (NOW, NOW + 10, NOW + MINUTE)
+    world.ledger.finish(RUN, "c", DONE, NOW + 2 * MINUTE)
+    assert world.ledger.get(RUN).starts == (NOW, NOW + 10, NOW + MINUTE)
+    late = world.ledger.start(RUN, "d", NOW + HOUR, NOW + 2 * HOUR, KEEP)
+    assert late.starts == (NOW, NOW + 10, NOW + MINUTE)
+
+
+def test_what_did_not_start_and_ones_own_start_again_are_no_starts(world):
+    world.ledger.start(RUN, "a", NOW, UNTIL, KEEP)
+    world.ledger.start(RUN, "a", NOW + 1, UNTIL + 1, KEEP)
+    world.ledger.start(RUN, "b", NOW + 2, UNTIL, KEEP)
+    assert world.ledger.get(RUN).starts == (NOW,)
+
+
+def test_closing_keeps_the_starts(world):
+    world.ledger.start(RUN, "a", NOW, UNTIL, KEEP)
+    assert world.ledger.close(RUN, CANCELLED, UNTIL + 1, KEEP).starts == (NOW,)
 
 
 def test_closing_takes_the_lock_a_start_takes(world):

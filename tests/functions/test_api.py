@@ -21,7 +21,7 @@ def test_a_task_is_created_and_can_be_read(http):
     assert read["task_id"] == told["task_id"]
     assert read["payload"] == told["payload"]
     assert read["attempts"] == 0
-    assert read["history"] == []
+    assert [entry["what"] for entry in read["history"]] == ["created", "claimed", "sent"]
     assert read["timeline"]["created_at"] is not None
     assert read["lateness_ms"] is None
 

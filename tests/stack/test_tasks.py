@@ -40,8 +40,13 @@ def test_a_failed_attempt_is_followed_by_another_under_the_same_run_key(stack):
     assert told["status"] == "succeeded"
     assert told["attempts"] == 2
     assert told["result"]["attempt"] == 2
-    assert [failure["attempt"] for failure in told["history"]] == [1]
-    assert "the first attempt fails" in told["history"][0]["error"]
+    first, second = (entry for entry in told["history"] if entry["what"] == "attempt")
+    assert (first["attempt"], first["came"]) == (1, "failed")
+    assert "the first attempt fails" in first["error"]
+    assert first["at"] <= first["ended_at"] < second["at"] <= second["ended_at"]
+    assert [entry["what"] for entry in told["history"]] == [
+        *("created", "claimed", "sent", "attempt", "attempt", "succeeded")
+    ]
 
 
 def test_a_task_whose_attempts_are_spent_is_dead_and_listed(stack):

@@ -11,6 +11,7 @@ from world import NOW
 from minutero.domain.instants import DAY, HOUR, MINUTE, SECOND
 from minutero.domain.run import Ending, Outcome
 from minutero.errors import PermanentFailure, RetryLater, Unavailable
+from minutero.http.answers import task_answer
 from minutero.service.execute import ATTEMPTS_SPENT, Verdict
 from minutero.service.letters import letter_of
 
@@ -310,14 +311,14 @@ def test_the_errors_of_a_task_that_moved_itself_stay_in_its_history(world):
     task = world.add(max_attempts=3)
     world.job("echo", asks_for(1000))
     world.play(minutes=20)
-    failures = world.read_task(task.task_id).run.failures
-    assert [failure.number for failure in failures] == [1, 2]
-    assert all("1000 s" in failure.error for failure in failures)
+    told = task_answer(world.read_task(task.task_id))
+    failed = [entry for entry in told["history"] if entry["failed_at"]]
+    assert [entry["attempt"] for entry in failed] == [1, 2]
+    assert all("1000 s" in entry["error"] for entry in failed)
+    assert told["error"] == failed[-1]["error"]
 
 
 def test_attempts_of_a_task_that_moved_itself_are_told(world):
-    from minutero.http.answers import task_answer
-
     task = world.add()
     world.job("echo", asks_for(1000))
     world.work()

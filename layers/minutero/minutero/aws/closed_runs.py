@@ -8,7 +8,7 @@ from pynamodb.expressions.update import Action
 
 from minutero.aws.failures import GuardFailed
 from minutero.aws.rows import dead_letter_attributes, key_bucket, payload_bucket, task_attributes
-from minutero.aws.run_record import closing, record_id, taking_back, to_run_record
+from minutero.aws.run_record import closing, leaving, record_id, taking_back, to_run_record
 from minutero.aws.stored_tasks import StoredTasks
 from minutero.aws.tables import KEY_SK, PAYLOAD_SK, KeyItem, PayloadItem, TaskItem
 from minutero.aws.tasks_table import Entry, delete, put, update
@@ -83,9 +83,11 @@ class ClosedRuns(StoredTasks):
             Outcome(Ending.SUPERSEDED),
         )
         if move.redrives is not None:
-            return {"Update": taking_back(table, run_id, outcome, move.token)}
-        times = move.at, move.keep_until, move.given_up
-        return {"Update": closing(table, run_id, outcome, *times, move.token)}
+            closes = taking_back(table, run_id, outcome, move.token)
+        else:
+            times = move.at, move.keep_until, move.given_up
+            closes = closing(table, run_id, outcome, *times, move.token)
+        return {"Update": leaving(closes, move.leaves)}
 
     def _put_elsewhere(self, task: Task) -> Entry:
         entry = put(self._tables.task(**task_attributes(task)), STILL_FREE)

@@ -57,13 +57,14 @@ class DynamoRunLedger:
             ":now": {"N": str(now)},
             ":seconds": {"N": str(seconds_until(now))},
             ":one": {"N": "1"},
+            ":start": {"NS": [str(now)]},
         }
         try:
             answer = self._update(
                 run_id,
                 "SET run_id = :run_id, #status = :in_progress, #owner = :owner,"
                 " in_progress_expiration = :until, expiration = :keep_until,"
-                " started_at = if_not_exists(started_at, :now) ADD attempts :one",
+                " started_at = if_not_exists(started_at, :now) ADD attempts :one, starts :start",
                 STARTABLE,
                 values,
             )
@@ -86,6 +87,7 @@ class DynamoRunLedger:
             "expiration": values[":keep_until"],
             "started_at": values[":now"],
             "attempts": values[":one"],
+            "starts": values[":start"],
         }
         request: Any = {
             "TableName": self._table,

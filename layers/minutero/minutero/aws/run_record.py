@@ -10,8 +10,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from minutero.aws.compact import encode, made, members
 from minutero.domain.instants import SECOND
-from minutero.domain.run import Attempt, Ending, Outcome, RunRecord
+from minutero.domain.run import Attempt, Ending, Outcome, RunRecord, Superseded
 
 KEY_PREFIX = "run"
 """Ours, where Powertools has the function's name: a renamed function must not run tasks again."""
@@ -101,6 +102,13 @@ def _ended(outcome: Outcome, token: str) -> AttributeValues:
     }
 
 
+def leaving(closes: dict[str, Any], left: Superseded) -> dict[str, Any]:
+    """The update of a move, made by `closing` or `taking_back`, with what it leaves for the history."""
+    changes = closes["UpdateExpression"].replace("SET ", "SET superseded = :left, ", 1)
+    values = {**closes["ExpressionAttributeValues"], ":left": {"S": encode(left)}}
+    return {**closes, "UpdateExpression": changes, "ExpressionAttributeValues": values}
+
+
 def seconds_until(ms: int) -> int:
     """First whole second at or after an instant: a TTL before it has passed."""
     return -(-ms // SECOND)
@@ -128,6 +136,8 @@ def to_run_record(item: Item) -> RunRecord:
         started_at=_number(item, "started_at"),
         finished_at=_number(item, "finished_at"),
         failures=tuple(_failure(one["M"]) for one in item.get("failures", {}).get("L", ())),
+        starts=tuple(sorted(map(int, item["starts"]["NS"]))) if "starts" in item else (),
+        superseded=_superseded(item) if "superseded" in item else None,
     )
 
 
@@ -135,6 +145,10 @@ def _failure(stored: Item) -> Attempt:
     return Attempt(
         _number(stored, "number") or 0, _number(stored, "at") or 0, _text(stored, "error")
     )
+
+
+def _superseded(item: Item) -> Superseded:
+    return made(Superseded, members(_text(item, "superseded")))
 
 
 def _text(item: Item, name: str) -> str:

@@ -22,8 +22,8 @@ from minutero.client.dead import DeadCalls
 from minutero.client.schedules import ScheduleCalls
 from minutero.client.tasks import TaskCalls, TaskItem
 from minutero.client.values import When, body_of
-from minutero.http.answers import stats_answer
 from minutero.http.queries import StatsQuery, read_query
+from minutero.http.stats_answers import stats_answer
 from minutero.settings import Settings
 
 __all__ = ["Client", "TaskItem"]

@@ -1,10 +1,10 @@
 """What goes through the ports, in and out."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from minutero.domain.run import Outcome
+from minutero.domain.run import Outcome, Superseded
 from minutero.domain.schedule import Fate, Link, Schedule
 from minutero.domain.task import OpenClaim, Place, Pointer, Task
 
@@ -83,6 +83,15 @@ class Move:
     keep_until: int
     given_up: int
     redrives: DeadLetter | None = None
+
+    @property
+    def leaves(self) -> Superseded:
+        """What stays in the record of the run that the move closes."""
+        task, letter = self.task, self.redrives
+        left = Superseded(task.run_at, task.claim_id, task.claimed_at, task.attempts_before)
+        if letter is None:
+            return left
+        return replace(left, redriven_at=self.at, reason=letter.reason)
 
 
 class Changed(StrEnum):

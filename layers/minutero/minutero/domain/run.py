@@ -112,11 +112,29 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
+class Superseded:
+    """What a move leaves in the record of the run it closes, since the task's item goes elsewhere: when it
+    was due, who had claimed it, and the attempts of the runs before it.
+
+    `redriven_at` is None but for a redrive, which keeps the reason of the death in `reason`: `finished_at` of
+    the record is then the time of the death, else that of the move.
+    """
+
+    due: int
+    claim_id: str = ""
+    claimed_at: int | None = None
+    attempts_before: int = 0
+    redriven_at: int | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class RunRecord:
     """What the ledger knows of a run. Times in milliseconds.
 
     `outcome` is None until the run ended. `in_progress_until` is 0 after a failed attempt; past, it means
-    that an attempt was started and never told its end.
+    that an attempt was started and never told its end. `starts` are those of the attempts, ascending: of the
+    last ones alone where an older version has started the first.
     """
 
     run_id: str
@@ -127,6 +145,8 @@ class RunRecord:
     started_at: int | None = None
     finished_at: int | None = None
     failures: tuple[Attempt, ...] = ()
+    starts: tuple[int, ...] = ()
+    superseded: Superseded | None = None
 
     def may_start(self, now: int) -> bool:
         """Nobody runs it and it is not over: a start, a cancel or a move may have it, whoever is first.

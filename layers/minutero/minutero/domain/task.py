@@ -14,6 +14,9 @@ from minutero.domain.buckets import bucket_name
 from minutero.domain.instants import MINUTE, SECOND
 from minutero.domain.occurrence import Occurrence
 
+NEAR = "near"
+"""The claim id of a task its writer sent: no open claim has this name, so no rescue ever takes it."""
+
 _VERSION = "1"
 _RANDOM_BYTES = 11
 _TASK_ID = re.compile(_VERSION + r"[A-Za-z0-9_-]{24}", re.ASCII)

@@ -1,18 +1,16 @@
 """What is told about a task, in HTTP and by the Python client alike."""
 
 import json
-from dataclasses import asdict
 from typing import Any
 
 from minutero.domain.exchanged import DeadLetter
-from minutero.domain.instants import SECOND, format_instant
+from minutero.domain.instants import format_instant
 from minutero.domain.lifecycle import Status
 from minutero.domain.occurrence import Trigger
 from minutero.domain.run import RunRecord
 from minutero.domain.task import State, Task
-from minutero.domain.zones import ZONES_VERSION
+from minutero.http.history import history_answer
 from minutero.service.dead_list import task_id_of
-from minutero.service.read_stats import Stats
 from minutero.service.read_task import TaskView
 
 
@@ -25,11 +23,11 @@ def task_answer(view: TaskView) -> dict[str, Any]:
         "status": str(view.status),
         "attempts": view.task.attempts_before + (run.attempts if run else 0),
         "result": json.loads(outcome.result) if outcome and outcome.result else None,
-        "error": _error(view.status, run),
+        "error": _error(view),
         "note": (outcome.note or None) if outcome else None,
         "lateness_ms": view.lateness_ms,
         "timeline": _timeline(view.task, run),
-        "history": _history(run),
+        "history": history_answer(view),
     }
 
 
@@ -61,28 +59,6 @@ def dead_answer(letter: DeadLetter, view: TaskView) -> dict[str, Any]:
     return {**letter_answer(letter), "task": task_answer(view)}
 
 
-def stats_answer(stats: Stats) -> dict[str, Any]:
-    """The numbers of a deployment."""
-    watermark = stats.watermark
-    return {
-        "now": format_instant(stats.now),
-        "shards": stats.shards,
-        "watermark": {
-            "oldest": None if watermark is None else format_instant(watermark),
-            "lag_seconds": None if watermark is None else (stats.now - watermark) // SECOND,
-        },
-        "queue": asdict(stats.queue),
-        "dead_letter_queue": asdict(stats.dead_letter_queue),
-        "backlog": {
-            "from": format_instant(stats.start),
-            "to": format_instant(stats.end),
-            "complete": stats.complete,
-            "counts": {str(status): stats.counts.get(status, 0) for status in Status},
-        },
-        "tzdata": ZONES_VERSION,
-    }
-
-
 def _wanted(task: Task) -> dict[str, Any]:
     of = task.occurrence
     return {
@@ -101,12 +77,17 @@ def _wanted(task: Task) -> dict[str, Any]:
     }
 
 
-def _error(status: Status, run: RunRecord | None) -> str | None:
-    if run is None or status is Status.SUCCEEDED:
+def _error(view: TaskView) -> str | None:
+    run = view.run
+    if view.status is Status.SUCCEEDED:
         return None
-    if run.outcome is not None and run.outcome.reason:
+    if run is not None and run.outcome is not None and run.outcome.reason:
         return run.outcome.reason
-    return run.failures[-1].error if run.failures else None
+    # A task that its worker has moved takes its attempts along, and so the errors of the runs before.
+    before = view.earlier if view.task.attempts_before else ()
+    runs = (*before, run) if run is not None else before
+    failures = [failure for one in runs for failure in one.failures]
+    return failures[-1].error if failures else None
 
 
 def _timeline(task: Task, run: RunRecord | None) -> dict[str, str | None]:
@@ -117,11 +98,3 @@ def _timeline(task: Task, run: RunRecord | None) -> dict[str, str | None]:
         "finished_at": run.finished_at if run else None,
     }
     return {name: None if at is None else format_instant(at) for name, at in moments.items()}
-
-
-def _history(run: RunRecord | None) -> list[dict[str, Any]]:
-    failures = run.failures if run else ()
-    return [
-        {"attempt": failure.number, "failed_at": format_instant(failure.at), "error": failure.error}
-        for failure in failures
-    ]

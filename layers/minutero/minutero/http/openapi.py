@@ -25,10 +25,10 @@ from minutero.http.schemas import (
     RedriveAnswer,
     ScheduleAnswer,
     ScheduleList,
-    StatsAnswer,
     TaskAnswer,
     TaskList,
 )
+from minutero.http.stats_schemas import StatsAnswer
 
 VERSION = "0.1.0"
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from minutero.domain.history import Came, Happened
 from minutero.domain.lifecycle import Status
 from minutero.domain.occurrence import Overlap, Trigger
 from minutero.domain.schedule import MisfirePolicy
@@ -35,12 +36,26 @@ class ErrorAnswer(Shape):
     error: ErrorDetail
 
 
-class FailedAttempt(Shape):
-    """An attempt that failed."""
+class HistoryEntry(Shape):
+    """One event of a task's life."""
 
-    attempt: int
-    failed_at: Instant
-    error: str
+    what: Happened = Field(description="What happened")
+    at: Instant | None = Field(description="When; null where only that it happened is known")
+    attempt: int | None = Field(description="Of an attempt: which")
+    failed_at: Instant | None = Field(description="Of an attempt that failed: when")
+    error: str | None = Field(description="Of an attempt its error, of an end the reason")
+    run_at: Instant | None = Field(
+        default=None, description="Of a creation and of a move: due since then, null if not known"
+    )
+    claim_id: str | None = Field(
+        default=None,
+        description="Of a claim: the batch, as the dispatcher logs it; near: its writer",
+    )
+    early_ms: int | None = Field(
+        default=None, description="Of a claim: how long before run_at, negative when it was late"
+    )
+    came: Came | None = Field(default=None, description="Of an attempt: what came of it")
+    ended_at: Instant | None = Field(default=None, description="Of an attempt: when it ended")
 
 
 class Timeline(Shape):
@@ -79,7 +94,9 @@ class TaskAnswer(AddedTask):
     note: str | None = Field(description="What was left out, such as a result that is too long")
     lateness_ms: int | None = Field(description="First start minus run_at")
     timeline: Timeline
-    history: list[FailedAttempt]
+    history: list[HistoryEntry] = Field(
+        description="What happened, in order; in a list of tasks that of the last run alone"
+    )
 
 
 class ListedTask(TaskAnswer):
@@ -156,42 +173,6 @@ class JobList(Shape):
     """The deployed jobs."""
 
     jobs: list[str]
-
-
-class Depth(Shape):
-    """Messages, as SQS estimates them."""
-
-    ready: int
-    delayed: int
-    in_flight: int
-
-
-class Watermark(Shape):
-    """Every bucket up to here is settled; six minutes behind now is normal."""
-
-    oldest: Instant | None
-    lag_seconds: int | None
-
-
-class Backlog(Shape):
-    """Tasks due in a stretch of time; `complete` is false where there were too many to count them all."""
-
-    start: Instant = Field(alias="from")
-    end: Instant = Field(alias="to")
-    complete: bool
-    counts: dict[Status, int]
-
-
-class StatsAnswer(Shape):
-    """The numbers of a deployment; `tzdata` is the version of the time zones it has, such as 2026f."""
-
-    now: Instant
-    shards: int
-    watermark: Watermark
-    queue: Depth
-    dead_letter_queue: Depth
-    backlog: Backlog
-    tzdata: str
 
 
 class MisfireAnswer(Shape):

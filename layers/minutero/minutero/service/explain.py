@@ -119,7 +119,7 @@ class ExplainSchedule:
             now = self.clock.now()
             for task in chunk:
                 run = runs.get(task.run_id)
-                views[task.task_id] = TaskView(task, run, status_of(task, run, now))
+                views[task.task_id] = TaskView(task, run, status_of(task, run, now), now)
         read = ReadTask(self.store, self.ledger, self.clock)
         for task in (task for task in tasks if task.state is State.MOVED):
             try:

@@ -1,7 +1,6 @@
 """List the tasks of a stretch of time, in due order, a page at a time."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from minutero.domain.buckets import bucket_name, minute_of, parse_bucket
@@ -20,7 +19,7 @@ LOOKS = 100
 """Tasks looked at in one query of one shard."""
 
 PAGE_BYTES = 4_000_000
-"""Of results and payloads on one page: an answer of Lambda's may have 6 MB."""
+"""Of results, payloads and errors on one page: an answer of Lambda's may have 6 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +68,11 @@ class ListTasks:
                     return _page(found, _behind(view.task, chunk))
         return _page(found, following)
 
-    def count(self, query: TaskQuery) -> tuple[Mapping[Status, int], bool]:
-        """How many tasks there are of each status, and whether the budget has sufficed to see them all."""
-        counts: Counter[Status] = Counter()
-        complete = False
+    def seen(self, query: TaskQuery) -> Iterator[tuple[Iterator[TaskView], bool]]:
+        """The tasks, some at a time and in the order of the second they are due in, each time with whether
+        all are seen with them: the budget of a request may end before."""
         for chunk in self._chunks(query, None):
-            counts.update(view.status for view in self._views(chunk.rows, query))
-            complete = chunk.following is None
-        return counts, complete
+            yield self._views(chunk.rows, query), chunk.following is None
 
     def _chunks(self, query: TaskQuery, start: Position | None) -> Iterator[Chunk[Task]]:
         walk: Walk[Task] = Walk(
@@ -98,7 +94,7 @@ class ListTasks:
             now = self.clock.now()
             for task in some:
                 run = runs.get(task.run_id)
-                view = TaskView(task, run, status_of(task, run, now))
+                view = TaskView(task, run, status_of(task, run, now), now)
                 if query.status in (None, view.status):
                     yield view
 
@@ -120,5 +116,8 @@ def _first(start: int) -> Position:
 
 
 def _size(view: TaskView) -> int:
-    outcome = view.run.outcome if view.run else None
-    return len(view.task.payload or "") + len((outcome and outcome.result) or "") + 1_000
+    run, size = view.run, len(view.task.payload or "") + 1_000
+    if run is not None:
+        size += len((run.outcome and run.outcome.result) or "")
+        size += sum(len(failure.error) + 200 for failure in run.failures)
+    return size

@@ -1,22 +1,33 @@
 """Read a task as users see it."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from minutero.domain.lifecycle import Status, status_of
 from minutero.domain.run import RunRecord
-from minutero.domain.task import Task, run_id_of
+from minutero.domain.task import NEAR, State, Task, run_id_of
 from minutero.errors import NotFound
 from minutero.ports import Clock, RunLedger, TaskStore
 from minutero.service.find_task import find_task
 
+EARLIER = 20
+"""Runs before the last one that are read, as many as a task may have attempts."""
+
 
 @dataclass(frozen=True, slots=True)
 class TaskView:
-    """A task with what its run came to; `run` is None before the first start."""
+    """A task with what its run came to; `run` is None before the first start.
+
+    `at` is when it was read, in milliseconds. Of a task that is read alone `earlier` has the records of the
+    runs before this one, oldest first; `sent` says that the queue has the message of a claimed task.
+    """
 
     task: Task
     run: RunRecord | None
     status: Status
+    at: int
+    earlier: Sequence[RunRecord] = ()
+    sent: bool = False
 
     @property
     def lateness_ms(self) -> int | None:
@@ -28,7 +39,8 @@ class TaskView:
 
 @dataclass(frozen=True, slots=True)
 class ReadTask:
-    """Two reads: the task item, found by its id alone, and the record of its run."""
+    """Two reads: the task item, found by its id alone, and the record of its run. One more for a task that
+    was moved, and for one that is claimed and has not started."""
 
     store: TaskStore
     ledger: RunLedger
@@ -38,10 +50,11 @@ class ReadTask:
         """Raises NotFound for an id of no task, or of none any more."""
         task = find_task(self.store, task_id)
         run = self.ledger.get(task.run_id)
-        status = status_of(task, run, self.clock.now())
-        if task.attempts_before:
-            run = self._with_earlier(task, run)
-        return TaskView(task, run, status)
+        now = self.clock.now()
+        earlier = self._earlier(task) if task.run_no else ()
+        return TaskView(
+            task, run, status_of(task, run, now), now, earlier, self._is_sent(task, run)
+        )
 
     def by_key(self, key: str, tenant: str = "") -> TaskView:
         """The task that a client's key stands for. Raises NotFound."""
@@ -53,14 +66,18 @@ class ReadTask:
             )
         return self(holder.task_id)
 
-    def _with_earlier(self, task: Task, run: RunRecord | None) -> RunRecord | None:
-        """Its worker has moved the task, once an attempt at most: the failures of the earlier runs belong
-        to it. Their number is in the task."""
-        first = max(0, task.run_no - task.attempts_before)
-        ids = [run_id_of(task.task_id, number) for number in range(first, task.run_no)]
-        records = [record for run_id in ids if (record := self.ledger.get(run_id)) is not None]
-        if run is None:
-            run = RunRecord(task.run_id, attempts=0, in_progress_until=0)
-        told = [failure for record in (*records, run) for failure in record.failures]
-        numbered = (replace(failure, number=place) for place, failure in enumerate(told, start=1))
-        return replace(run, failures=tuple(numbered))
+    def _earlier(self, task: Task) -> Sequence[RunRecord]:
+        """The runs that moves have closed, the last ones of them. What has outlived its retention is gone."""
+        numbers = range(max(0, task.run_no - EARLIER), task.run_no)
+        ids = [run_id_of(task.task_id, number) for number in numbers]
+        found = self.ledger.get_many(ids)
+        return [found[run_id] for run_id in ids if run_id in found]
+
+    def _is_sent(self, task: Task, run: RunRecord | None) -> bool:
+        """Whether the message of a task that has not started is in the queue.
+
+        A claim is closed once all its tasks are sent, and a rescuer opens its own before it closes another's:
+        so what is claimed in a bucket without an open claim is sent."""
+        if run is not None or task.state is not State.CLAIMED or task.claim_id == NEAR:
+            return False
+        return not self.store.open_claims(task.place.bucket)

@@ -6,16 +6,13 @@ from dataclasses import dataclass
 
 from minutero.domain.exchanged import Outgoing, Sent
 from minutero.domain.metrics import SILENT, Metric
-from minutero.domain.task import Pointer, Task, delay_seconds, is_near
+from minutero.domain.task import NEAR, Pointer, Task, delay_seconds, is_near
 from minutero.domain.timing import Timing
 from minutero.errors import Unavailable
 from minutero.ports import Clock, Meter, TaskQueue, TaskStore
 from minutero.service import log_fields
 
 logger = logging.getLogger(__name__)
-
-NEAR = "near"
-"""The claim id of a task its writer sent: no open claim has this name, so no rescue ever takes it."""
 
 MESSAGES = 10
 """Messages of one request, as many as SQS takes."""

@@ -34,6 +34,7 @@ class MemoryRunLedger:
             owner=owner,
             started_at=now if known.started_at is None else known.started_at,
             failures=known.failures,
+            starts=(*known.starts, now) if now not in known.starts else known.starts,
         )
         self.records[run_id] = started
         self.keep_until[run_id] = keep_until
@@ -82,6 +83,7 @@ class MemoryRunLedger:
                 known.started_at,
                 finished_at=now,
                 failures=known.failures,
+                starts=known.starts,
             )
         return True
 

@@ -130,6 +130,8 @@ class MemoryTaskStore:
             record = self._ledger.take_back(move.task.run_id, superseded, move.token)
         if record.owner != move.token:
             return record
+        left = record.superseded or move.leaves
+        self._ledger.records[record.run_id] = replace(record, superseded=left)
         if self.get(move.to.place) is None:
             self._carry_out(move)
         return None
