@@ -81,6 +81,22 @@ def test_a_deployment_nobody_has_announced_yet_asks_its_worker(settings):
 def test_without_a_worker_to_ask_nothing_is_known(settings):
     catalog = JobCatalog(settings)
     assert catalog.names(NOW) == frozenset()
+    with pytest.raises(Unavailable, match="no worker has told yet"):
+        catalog.has("echo", NOW)
+
+
+def test_a_worker_that_is_still_starting_refuses_no_job_and_is_asked_again(settings):
+    """A first start may take longer than the API waits for it."""
+    worker = Worker(settings, "echo")
+    starting = [True, False]
+    catalog = JobCatalog(settings, lambda: None if starting.pop(0) else worker())
+    with pytest.raises(Unavailable, match="no worker has told yet"):
+        catalog.has("echo", NOW)
+    assert catalog.has("echo", NOW + 5 * SECOND)
+
+
+def test_a_worker_without_jobs_has_told_so(settings):
+    catalog = JobCatalog(settings, Worker(settings))
     assert not catalog.has("echo", NOW)
 
 

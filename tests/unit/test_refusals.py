@@ -6,6 +6,7 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValida
 from minutero.errors import (
     Conflict,
     InvalidInput,
+    JobsUnknown,
     KeyConflict,
     MinuteroError,
     NotFound,
@@ -28,6 +29,7 @@ REFUSED = [
     (Conflict(f"task {TASK} is running"), 409, "conflict"),
     (KeyConflict("order-17", TASK), 409, "conflict"),
     (Unavailable("arn:aws:dynamodb:eu-west-1:1234:table/Tasks throttled"), 503, "unavailable"),
+    (JobsUnknown(), 503, "jobs_unknown"),
 ]
 
 
@@ -40,8 +42,9 @@ def test_each_error_has_its_status_and_its_code(error, status, code):
     assert refusal.body()["error"]["message"]
 
 
-def test_only_a_store_that_did_not_answer_says_when_to_try_again():
-    assert [code for error, _, code in REFUSED if refusal_of(error).retry_after] == ["unavailable"]
+def test_only_what_did_not_answer_says_when_to_try_again():
+    retried = {code for error, _, code in REFUSED if refusal_of(error).retry_after}
+    assert retried == {"unavailable", "jobs_unknown"}
 
 
 def test_a_message_of_awss_is_for_the_log_and_not_for_a_client():

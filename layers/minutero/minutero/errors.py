@@ -10,6 +10,7 @@
     +-- NothingDone                        a `run.once` block was left without a write; its slot is free
     +-- ConditionFailed                    a write's own condition did not hold; nothing was written
     +-- Unavailable                        AWS did not answer, or the answer was lost; may be repeated
+    |   +-- JobsUnknown                    no worker has told its jobs yet; may be repeated
     +-- SettingsError (also a ValueError)  the deployment's settings contradict each other
     +-- PermanentFailure                   raised by a job: do not try again
     +-- RetryLater                         raised by a job: try again in so many seconds
@@ -108,6 +109,16 @@ class Unavailable(MinuteroError):
 
     Everything in this package may be repeated after it.
     """
+
+
+class JobsUnknown(Unavailable):
+    """No worker has told yet which jobs are deployed. Nothing was stored."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "no worker has told yet which jobs are deployed: send it again in some seconds;"
+            " if that goes on, the worker does not start, and its log says why"
+        )
 
 
 class SettingsError(MinuteroError, ValueError):

@@ -6,7 +6,7 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
 
-from minutero.errors import Conflict, InvalidInput, NotFound, Unavailable
+from minutero.errors import Conflict, InvalidInput, JobsUnknown, NotFound, Unavailable
 from minutero.http.bodies import invalid_input
 
 TOLD = (
@@ -18,6 +18,9 @@ TOLD = (
     UnicodeDecodeError,
 )
 """What a client is told of; anything else is our own fault and a 500."""
+
+
+NO_ANSWER = "the store did not answer; send the request again, with a key if it adds a task"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +59,9 @@ def refusal_of(error: Exception) -> Refusal:
         case Conflict():
             return Refusal(HTTPStatus.CONFLICT, "conflict", str(error))
         case Unavailable():
-            return Refusal(
-                HTTPStatus.SERVICE_UNAVAILABLE,
-                "unavailable",
-                "the store did not answer; send the request again, with a key if it adds a task",
-                retry_after=1,
-            )
+            code, message = "unavailable", NO_ANSWER
+            if isinstance(error, JobsUnknown):
+                code, message = "jobs_unknown", str(error)
+            return Refusal(HTTPStatus.SERVICE_UNAVAILABLE, code, message, retry_after=1)
         case _:
             raise error

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from minutero.domain.instants import MINUTE, SECOND
+from minutero.errors import JobsUnknown
 from minutero.ports import SettingsStore
 
 ASK_AGAIN_AFTER = 5 * SECOND
@@ -21,24 +22,31 @@ class JobCatalog:
     ) -> None:
         self._settings = settings
         self._ask_worker = ask_worker
-        self._names: frozenset[str] = frozenset()
+        self._names: frozenset[str] | None = None
         self._read_at = 0
         self._asked_at = 0
 
     def has(self, job: str, now: int) -> bool:
-        """True when the job is deployed."""
-        return job in self.names(now) or job in self._fresh_names(now)
+        """True when the job is deployed. Raises JobsUnknown while no worker has ever told its jobs: a new
+        deployment whose worker is still starting must not refuse them."""
+        if job in self.names(now) or job in self._fresh_names(now):
+            return True
+        if self._names is None:
+            raise JobsUnknown
+        return False
 
     def names(self, now: int) -> frozenset[str]:
         """Names of the deployed jobs; empty when no worker could be asked."""
         if not self._names or now - self._read_at >= MINUTE:
-            self._names, self._read_at = self._settings.jobs() or frozenset(), now
+            self._read(now)
         return self._names or self._fresh_names(now)
 
     def _fresh_names(self, now: int) -> frozenset[str]:
-        if self._ask_worker is None or now - self._asked_at < ASK_AGAIN_AFTER:
-            return self._names
-        self._asked_at = now
-        self._ask_worker()
-        self._names, self._read_at = self._settings.jobs() or frozenset(), now
-        return self._names
+        if self._ask_worker is not None and now - self._asked_at >= ASK_AGAIN_AFTER:
+            self._asked_at = now
+            self._ask_worker()
+            self._read(now)
+        return self._names or frozenset()
+
+    def _read(self, now: int) -> None:
+        self._names, self._read_at = self._settings.jobs(), now
