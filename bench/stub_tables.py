@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from minutero.domain.attribute_values import from_item, to_item
@@ -21,7 +21,7 @@ KEYS = {
 """The tables there are, and the names of their keys: all of them text."""
 
 LAST = "\U0010ffff"
-QUOTED = re.compile(r'"(\w+)"')
+COMPARED = re.compile(r""""(\w+)" = (?:(\?)|'([^']*)'|(\d+))""")
 REFUSED = "The conditional request failed"
 
 
@@ -174,19 +174,27 @@ class Tables:
         return holds, key, before, after
 
     def _execute(self, statement: Request) -> Answer:
-        """An UPDATE that compares whole attributes with its parameters, in their order, by `=` and AND."""
-        text, values = statement["Statement"], list(statement["Parameters"])
-        changes, _, conditions = text.partition(" WHERE ")
-        name, *changed = QUOTED.findall(changes)
-        table, compared = self._tables[name], QUOTED.findall(conditions)
-        wanted = dict(zip(compared, values[len(changed) :], strict=True))
+        """An UPDATE that sets and compares whole attributes, by `=`: with parameters, texts or numbers."""
+        values = iter(statement["Parameters"])
+        update, _, conditions = statement["Statement"].partition(" WHERE ")
+        _, name, changes = update.split('"', 2)
+        changed, wanted = _compared(changes, values), _compared(conditions, values)
+        table = self._tables[name]
         key = table.key_of(wanted)
         item = table.get(key)
         if item is None or any(item.get(name) != value for name, value in wanted.items()):
             error = {"Code": "ConditionalCheckFailed", "Message": REFUSED}
             return {"TableName": name, "Error": {**error, **({"Item": item} if item else {})}}
-        table.put(key, {**item, **dict(zip(changed, values, strict=False))})
+        table.put(key, {**item, **changed})
         return {"TableName": name}
+
+
+def _compared(text: str, values: Iterator[dict[str, Any]]) -> Item:
+    """The attributes that a part of a statement names, and what they are compared with or set to."""
+    return {
+        name: next(values) if parameter else {"N": number} if number else {"S": quoted}
+        for name, parameter, quoted, number in COMPARED.findall(text)
+    }
 
 
 class _Filter:
