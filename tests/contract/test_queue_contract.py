@@ -229,3 +229,14 @@ def test_a_pointer_survives_its_message():
     place = Place("2026-11-29T20:21Z#107", "07#1AGsMiTMAA2ko8Ctu3NQAAAA-#0012")
     pointer = Pointer(place, NOW + 1, "acme", large=True)
     assert parse_message(encode_message(pointer)) == (pointer, "")
+
+
+@pytest.mark.parametrize(
+    "text", ["acme", 'a "b" \\ c', "\u20ac \U0001f600", "\x00\x1f\x7f", "\ud800"]
+)
+def test_a_message_is_compact_json_in_ascii_whatever_is_in_it(text):
+    place = Place("2026-11-29T20:21Z#107", "07#1AGsMiTMAA2ko8Ctu3NQAAAA-#0012")
+    body = encode_message(Pointer(place, NOW, text, large=True), text)
+    told = {"v": 1, "bucket": place.bucket, "sk": place.sk, "due": NOW}
+    told |= {"large": True, "tenant": text, "reason": text}
+    assert body == json.dumps(told, separators=(",", ":"))

@@ -14,7 +14,6 @@ from minutero.errors import Unavailable
 MODELS = {
     "tasks": [
         tables.TaskItem,
-        tables.OpenClaimItem,
         tables.PayloadItem,
         tables.KeyItem,
         tables.DeadLetterItem,

@@ -178,19 +178,24 @@ class BucketPages(TasksTable):
 
     def open_claim(self, claim: OpenClaim) -> None:
         """Writes the note. No guard: its claim id is fresh, writing it twice is writing it once."""
-        self._ask(
-            self._tables.open_claim(
-                bucket=claim.bucket, sk=claim_sort_key(claim.opened_at, claim.claim_id)
-            ).save
-        )
+        request: Any = {
+            "TableName": self._tables.names.tasks,
+            "Item": {**_claim_key(claim), "state": {"S": OPEN}},
+        }
+        self._ask(lambda: self._tables.client.put_item(**request))
 
     def close_claim(self, claim: OpenClaim) -> None:
         """Deletes the note, and only this one."""
-        self._ask(
-            self._tables.open_claim(
-                bucket=claim.bucket, sk=claim_sort_key(claim.opened_at, claim.claim_id)
-            ).delete
-        )
+        request: Any = {"TableName": self._tables.names.tasks, "Key": _claim_key(claim)}
+        self._ask(lambda: self._tables.client.delete_item(**request))
+
+
+def _claim_key(claim: OpenClaim) -> Row:
+    """The sort key says all there is. The item has no TTL: only who has finished the batch may delete it."""
+    return {
+        "bucket": {"S": claim.bucket},
+        "sk": {"S": claim_sort_key(claim.opened_at, claim.claim_id)},
+    }
 
 
 def _read_page(bucket: str, answer: dict[str, Any]) -> Page:

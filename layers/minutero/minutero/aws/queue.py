@@ -4,6 +4,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Sequence
+from json.encoder import encode_basestring_ascii as _quoted
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -132,19 +133,17 @@ def depth_of(client: "SQSClient", url: str) -> QueueDepth:
 
 def encode_message(pointer: Pointer, reason: str = "") -> str:
     """The body of a message: a pointer, never the payload. What says nothing is left out."""
-    body: dict[str, Any] = {
-        "v": MESSAGE_VERSION,
-        "bucket": pointer.place.bucket,
-        "sk": pointer.place.sk,
-        "due": pointer.due,
-    }
-    if pointer.large:
-        body["large"] = True
+    place = pointer.place
+    more = ',"large":true' if pointer.large else ""
     if pointer.tenant:
-        body["tenant"] = pointer.tenant
+        more += f',"tenant":{_quoted(pointer.tenant)}'
     if reason:
-        body["reason"] = reason
-    return json.dumps(body, separators=(",", ":"))
+        more += f',"reason":{_quoted(reason)}'
+    # Written out, since json's encoder takes ten times as long for so little.
+    return (
+        f'{{"v":{MESSAGE_VERSION},"bucket":{_quoted(place.bucket)},"sk":{_quoted(place.sk)}'
+        f',"due":{pointer.due}{more}}}'
+    )
 
 
 def parse_message(body: str) -> tuple[Pointer, str]:

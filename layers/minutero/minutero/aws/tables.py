@@ -60,15 +60,6 @@ class TaskItem(Model):
     occurrence = UnicodeAttribute(null=True)
 
 
-class OpenClaimItem(Model):
-    """An open claim, after the tasks of its bucket; its sort key says all there is. It has no TTL: only
-    who has finished the batch may delete it."""
-
-    bucket = UnicodeAttribute(hash_key=True)
-    sk = UnicodeAttribute(range_key=True)
-    state = UnicodeAttribute(default=OPEN)
-
-
 class PayloadItem(Model):
     """A payload too long for its task's item: `payload#<task id>`."""
 
@@ -212,7 +203,6 @@ class Tables:
     client: "DynamoDBClient"
     once: "DynamoDBClient"
     task: type[TaskItem]
-    open_claim: type[OpenClaimItem]
     payload: type[PayloadItem]
     key: type[KeyItem]
     dead_letter: type[DeadLetterItem]
@@ -233,7 +223,6 @@ def bind(
         client=client,
         once=once or client,
         task=_bound(TaskItem, names.tasks, client),
-        open_claim=_bound(OpenClaimItem, names.tasks, client),
         payload=_bound(PayloadItem, names.tasks, client),
         key=_bound(KeyItem, names.tasks, client),
         dead_letter=_bound(DeadLetterItem, names.tasks, client),

@@ -21,6 +21,7 @@ _VERSION = "1"
 _RANDOM_BYTES = 11
 _TASK_ID = re.compile(_VERSION + r"[A-Za-z0-9_-]{24}", re.ASCII)
 """Stricter than base64's decoder, which takes `+`, `/` and padding too: a task has one name."""
+_SORT_KEY = re.compile(rf"\d+#({_TASK_ID.pattern})#(\d+)", re.ASCII)
 
 
 class State(StrEnum):
@@ -57,11 +58,10 @@ def place_of(task_id: str, run_no: int, stored_for: int) -> Place:
 
 def read_sort_key(sk: str) -> tuple[str, int]:
     """Sort key of a task -> (task id, run number). Raises ValueError for anything else."""
-    second, task_id, run_no = sk.split("#")
-    read_task_id(task_id)
-    if not (second.isdigit() and run_no.isdigit()):
-        raise ValueError(f"not the sort key of a task: {sk!r}")
-    return task_id, int(run_no)
+    found = _SORT_KEY.fullmatch(sk)
+    if found is None:
+        raise ValueError(f"not the sort key of a task: {sk[:80]!r}")
+    return found[1], int(found[2])
 
 
 def new_task_id(stored_for: int, shards: int) -> str:

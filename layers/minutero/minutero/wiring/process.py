@@ -3,8 +3,9 @@
 # ruff: noqa: PLC0415 - imports are most of a cold start, so each builder makes those its function needs
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,33 @@ METER = EmfMeter()
 
 
 def side_by_side(call: Callable[[Argument], Answer], arguments: Iterable[Argument]) -> list[Answer]:
-    """`Parallel` over the process's threads."""
-    return list(_threads().map(call, arguments))
+    """`Parallel` over the process's threads, the caller's among them.
+
+    Each thread takes one call after the other, since to hand each over by itself costs CPU. After a
+    failure no more calls are begun; it is raised when those in flight are over.
+    """
+    todo = list(arguments)
+    answers: dict[int, Answer] = {}
+    places = iter(range(len(todo)))
+
+    def work() -> None:
+        try:
+            for at in places:
+                answers[at] = call(todo[at])
+        finally:
+            # Nothing is left, but after a failure.
+            deque(places, maxlen=0)
+
+    others = [_threads().submit(work) for _ in range(min(THREADS, len(todo)) - 1)]
+    try:
+        work()
+    finally:
+        # One that no thread has come to yet has nothing left to do.
+        begun = [other for other in others if not other.cancel()]
+        wait(begun)
+    for other in begun:
+        other.result()
+    return [answers[at] for at in range(len(todo))]
 
 
 @cache
