@@ -17,11 +17,15 @@ def load_jobs(folder: Path) -> frozenset[str]:
     A module that fails to import is logged and left out: it must not stop the jobs of the others.
     """
     targets.register(registry)
-    for module in sorted(info.name for info in pkgutil.iter_modules([str(folder)])):
+    for module in modules_of(folder):
         try:
-            importlib.import_module(f"{folder.name}.{module}")
+            importlib.import_module(module)
         except Exception:
-            logger.exception(
-                "%s/%s.py cannot be imported; its jobs are missing", folder.name, module
-            )
+            file = module.replace(".", "/")
+            logger.exception("%s.py cannot be imported; its jobs are missing", file)
     return registry.names()
+
+
+def modules_of(folder: Path) -> list[str]:
+    """The modules of a folder, whose parent lies on the search path, as they are imported."""
+    return sorted(f"{folder.name}.{info.name}" for info in pkgutil.iter_modules([str(folder)]))

@@ -103,6 +103,10 @@ class JobRegistry:
     def get(self, name: str) -> Job | None:
         return self._jobs.get(name)
 
+    def remove(self, name: str) -> None:
+        """Takes a job out, as a test does with its own."""
+        del self._jobs[name]
+
     def names(self) -> frozenset[str]:
         return frozenset(self._jobs)
 

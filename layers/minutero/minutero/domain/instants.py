@@ -85,9 +85,14 @@ def from_datetime(moment: datetime, field: str = "run_at") -> int:
     return _within(-((_EPOCH - moment) // timedelta(milliseconds=1)))
 
 
+def to_datetime(ms: int) -> datetime:
+    """Milliseconds -> an aware datetime in UTC."""
+    return _EPOCH + timedelta(milliseconds=ms)
+
+
 def format_instant(ms: int) -> str:
     """Milliseconds -> `2026-12-01T09:00:00Z`, with `.123` only where it is not a whole second."""
-    text = (_EPOCH + timedelta(milliseconds=ms)).replace(tzinfo=None)
+    text = to_datetime(ms).replace(tzinfo=None)
     return text.isoformat(timespec="milliseconds" if ms % SECOND else "seconds") + "Z"
 
 

@@ -49,6 +49,9 @@ class MemoryQueue:
             return heapq.heappop(self._waiting)[2]
         return None
 
+    def acknowledge(self, receipts: Sequence[str]) -> None:
+        """`Inbox`: what was received is gone already."""
+
     def next_visible(self) -> int | None:
         """When the next message becomes visible."""
         return self._waiting[0][0] if self._waiting else None

@@ -67,7 +67,8 @@ class MemorySlots:
         """The item as a write leaves it, None for no item. Raises ConditionFailed, InvalidInput."""
         if write.table not in self.tables:
             raise LookupError(
-                f"there is no table {write.table!r} here; give it to"
+                f"there is no table {write.table!r} here; make it by minutero_app.table({write.table!r},"
+                " 'the name of its key'), or give it to"
                 f" MemorySlots(**{{{write.table!r}: MemoryTable('the name of its key')}})"
             )
         table, parts = self.tables[write.table], write.said

@@ -22,6 +22,7 @@ class MemoryTaskStore:
         self._page = page
         self.buckets: dict[str, dict[str, Task | OpenClaim]] = {}
         self._order: dict[str, list[str]] = {}
+        self._bucket_names: list[str] = []
         self.keys: dict[tuple[str, str], KeyRecord] = {}
         self.letters: dict[str, DeadLetter] = {}
 
@@ -84,6 +85,13 @@ class MemoryTaskStore:
         found = [item for item in items if isinstance(item, Task) and _is_listed(item, job)]
         tasks = [replace(task, payload=None) if task.large else task for task in found]
         return tasks, looked_at[-1] if start + most < end else None
+
+    def first_waiting(self, bucket: str) -> str | None:
+        """The first bucket from this one on that a tick has something to do in; no part of the port."""
+        for name in self._bucket_names[bisect_left(self._bucket_names, bucket) :]:
+            if any(_is_waiting(item) for item in self.buckets[name].values()):
+                return name
+        return None
 
     def open_claims(self, bucket: str) -> Sequence[OpenClaim]:
         return self._read_page(bucket, CLAIM_PREFIX, _is_scheduled).open_claims
@@ -218,7 +226,10 @@ class MemoryTaskStore:
         return self.buckets.get(place.bucket, {}).get(place.sk)
 
     def _write(self, place: Place, item: Task | OpenClaim) -> None:
-        bucket = self.buckets.setdefault(place.bucket, {})
+        if place.bucket not in self.buckets:
+            self.buckets[place.bucket] = {}
+            insort(self._bucket_names, place.bucket)
+        bucket = self.buckets[place.bucket]
         if place.sk not in bucket:
             insort(self._order.setdefault(place.bucket, []), place.sk)
         bucket[place.sk] = item
@@ -260,6 +271,10 @@ class MemoryTaskStore:
 
 def _is_scheduled(task: Task) -> bool:
     return task.state is State.SCHEDULED
+
+
+def _is_waiting(item: Task | OpenClaim) -> bool:
+    return isinstance(item, OpenClaim) or _is_scheduled(item)
 
 
 def _is_listed(task: Task, job: str) -> bool:
