@@ -8,7 +8,7 @@ import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http.client import HTTPException
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from minutero_cli.errors import CommandError
@@ -16,6 +16,9 @@ from minutero_cli.local import state
 from minutero_cli.local.paths import default_home
 from minutero_cli.local.server import is_running
 from minutero_cli.signing import Sign, is_local, signer
+
+if TYPE_CHECKING:
+    from minutero.aws.deployed_stack import DeployedStack
 
 TIMEOUT = 32.0
 """Seconds. API Gateway answers by itself after 30, whatever becomes of the function.
@@ -175,13 +178,18 @@ def _of_stack(stack: str) -> Api:
         found = find_stack(stack)
     except MinuteroError as error:
         raise CommandError(f"{error}; for the local stack leave --stack out") from None
+    return api_of_stack(found)
+
+
+def api_of_stack(found: "DeployedStack") -> Api:
+    """Read from a stack's outputs where its API is. Raises CommandError for a foreign stack."""
     url = found.outputs.get("ApiUrl", "")
     if is_local(found.endpoint):
         # An emulator serves the API under its own address; the output names AWS's.
         url = f"{found.endpoint}/_aws/execute-api/{found.outputs.get('ApiId', '')}/$default"
     if not url:
-        raise CommandError(f"stack {stack!r} has no output ApiUrl; is it a stack of Minutero?")
-    return Api(url, f"the API of stack {stack!r}", signer(url))
+        raise CommandError(f"stack {found.name!r} has no output ApiUrl; is it a stack of Minutero?")
+    return Api(url, f"the API of stack {found.name!r}", signer(url))
 
 
 def _is_web_address(url: str) -> bool:

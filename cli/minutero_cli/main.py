@@ -32,6 +32,8 @@ COMMANDS = {
     "dead": ("minutero_cli.dead:app", "Look at dead letters, run them again or discard them."),
     "jobs": ("minutero_cli.jobs:app", "Look at the deployed jobs, write one, run one here."),
     "stats": ("minutero_cli.stats:stats", "Print the numbers of a deployment."),
+    "watch": ("minutero_cli.watch:watch", "Watch a deployment, live."),
+    "doctor": ("minutero_cli.doctor.command:doctor", "Check a deployment, and say what to do."),
     "next": (
         "minutero_cli.next:next_times",
         "Print when an expression fires next; needs no stack.",

@@ -73,7 +73,7 @@ def find_stack(
         )
     except BotoCoreError as error:
         raise Unavailable(
-            f"CloudFormation cannot be asked about stack {name!r}: {error}"
+            f"CloudFormation cannot be asked about stack {name!r}: {_told(error)}"
         ) from error
     try:
         stack = client.describe_stacks(StackName=name)["Stacks"][0]
@@ -85,7 +85,7 @@ def find_stack(
         raise Unavailable(f"CloudFormation did not tell about stack {name!r}: {error}") from error
     except BotoCoreError as error:
         raise Unavailable(
-            f"CloudFormation cannot be asked about stack {name!r}: {error}"
+            f"CloudFormation cannot be asked about stack {name!r}: {_told(error)}"
         ) from error
     return DeployedStack(
         name=name,
@@ -95,3 +95,8 @@ def find_stack(
         },
         endpoint=client.meta.endpoint_url,
     )
+
+
+def _told(error: BotoCoreError) -> str:
+    """Without its full stop, since callers say on."""
+    return str(error).rstrip(".")
