@@ -140,13 +140,10 @@ def _follow_lines(api: Api, followed: list[Followed], *, until_done: bool) -> No
 
 def _follow_live(api: Api, followed: list[Followed], *, until_done: bool) -> None:
     """Show a table that changes in place."""
-    from rich.live import Live  # noqa: PLC0415  # only a terminal pays for it
+    from minutero_cli.demo_table import table  # noqa: PLC0415  # only a terminal pays for rich
+    from minutero_cli.live_view import show_live  # noqa: PLC0415
 
-    from minutero_cli.demo_table import table  # noqa: PLC0415
-
-    with Live(table(followed), refresh_per_second=8) as live:
-        for _ in _turns(api, followed, until_done=until_done):
-            live.update(table(followed))
+    show_live(table(followed) for _ in _turns(api, followed, until_done=until_done))
 
 
 if __name__ == "__main__":

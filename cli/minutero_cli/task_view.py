@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from minutero_cli.history_view import history_rows
 from minutero_cli.terminal import show_facts
 
 COLOURS = {
@@ -58,11 +59,12 @@ def rows(task: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for name in OPTIONAL:
         if task.get(name) is not None:
             yield name.replace("_seconds", "").replace("_", " "), short(task[name])
-    for failure in task.get("history") or ():
-        yield f"attempt {failure['attempt']}", f"failed {failure['failed_at']}: {failure['error']}"
-    for name, at in moments(task):
-        late = f" ({lateness(task.get('lateness_ms'))})" if name == "started" else ""
-        yield name, at + late
+    if task.get("lateness_ms") is not None:
+        yield "lateness", lateness(task["lateness_ms"])
+    yield from history_rows(task)
+    if not any("what" in entry for entry in task.get("history") or ()):
+        # An older API's history has no more than failures.
+        yield from moments(task)
 
 
 def moments(task: dict[str, Any]) -> list[tuple[str, str]]:

@@ -59,7 +59,7 @@ def print_error(message: str) -> None:
 def show_facts(title: str, facts: Facts, style: Style = no_style) -> None:
     """Print a panel at a terminal, `name value` lines elsewhere."""
     if not at_terminal():
-        lines = list(facts)
+        lines = [(printable(name), value) for name, value in facts]
         width = max((len(name) for name, _ in lines), default=0)
         for name, value in lines:
             print(f"{name:{max(width, 13)}} {printable(value)}")
@@ -73,7 +73,7 @@ def show_facts(title: str, facts: Facts, style: Style = no_style) -> None:
     grid.add_column(style="dim")
     grid.add_column(overflow="fold")
     for name, value in facts:
-        grid.add_row(Text(name), Text(printable(value), style(name, value)))
+        grid.add_row(Text(printable(name)), Text(printable(value), style(name, value)))
     Console().print(Panel(grid, title=Text(printable(title)), title_align="left", expand=False))
 
 

@@ -5,6 +5,7 @@ import json
 import pytest
 from rich.text import Text
 
+from minutero.domain.instants import MINUTE, parse_instant
 from minutero_cli.main import run
 from minutero_cli.terminal import printable, printable_json
 
@@ -123,6 +124,59 @@ def test_stats_are_name_and_value(api, capsys):
     for part in ("2026-11-29T20:14:00Z (420 s ago)", "1 ready, 2 delayed, 3 in flight"):
         assert part in told
     assert ["scheduled", "12"] in [line.split() for line in told.splitlines()]
+
+
+MORE_STATS = {
+    **STATS,
+    "lateness_ms": {"samples": 860, "p50": 320, "p90": 900, "p99": 1700, "max": 61_000},
+    "overdue": {
+        "from": "2026-11-29T20:14:00Z",
+        "complete": True,
+        "task_id": "1abc",
+        "run_at": "2026-11-29T20:20:00Z",
+        "age_seconds": 60,
+    },
+}
+
+
+def test_stats_tell_the_oldest_overdue_and_how_late_how_many_starts_were(api, capsys):
+    api.answers(200, MORE_STATS)
+    assert run(["stats"]) == 0
+    told = capsys.readouterr().out
+    assert "1abc, due 2026-11-29T20:20:00Z (60 s ago), of those due since 2026-11-29T20:14" in told
+    assert "p50 0.32 s, p90 0.90 s, p99 1.70 s, max 1 min 1 s of 860 starts" in told
+
+
+def test_stats_say_so_when_nothing_is_overdue_or_not_all_was_looked_at(api, capsys):
+    none = {**MORE_STATS["overdue"], "task_id": None, "complete": False}
+    api.answers(200, {**MORE_STATS, "overdue": none, "lateness_ms": {"samples": 0}})
+    assert run(["stats"]) == 0
+    told = capsys.readouterr().out
+    assert (
+        "none of those due since 2026-11-29T20:14:00Z that were looked at; there are more" in told
+    )
+    assert "none of the tasks due has started" in told
+
+
+def test_stats_of_another_stretch_ask_for_it(api):
+    api.answers(200, STATS)
+    words = ["--from", "2026-11-29T20:00:00Z", "--to", "2026-11-29T21:00:00Z"]
+    assert run(["stats", *words]) == 0
+    assert api.queries == [{"from": words[1], "to": words[3]}]
+
+
+@pytest.mark.parametrize("end", ["--from", "--to"])
+def test_stats_fill_in_the_other_end(api, end):
+    api.answers(200, STATS)
+    assert run(["stats", end, "-3m" if end == "--from" else "+3m"]) == 0
+    start, last = (parse_instant(api.queries[0][name], name) for name in ("from", "to"))
+    assert abs(last - start - 8 * MINUTE) < MINUTE
+
+
+def test_stats_of_a_stretch_that_ends_before_it_begins_are_bad_usage(api, capsys):
+    assert run(["stats", "--from", "+1h"]) == 2
+    assert "must be before" in capsys.readouterr().err
+    assert api.requests == []
 
 
 def test_stats_say_when_no_tick_has_been_and_when_not_all_was_counted(api, capsys):
