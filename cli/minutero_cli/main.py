@@ -33,7 +33,6 @@ COMMANDS = {
     "jobs": ("minutero_cli.jobs:app", "Look at the deployed jobs, write one, run one here."),
     "stats": ("minutero_cli.stats:stats", "Print the numbers of a deployment."),
     "watch": ("minutero_cli.watch:watch", "Watch a deployment, live."),
-    "watch": ("minutero_cli.watch:watch", "Watch a deployment, live."),
     "doctor": ("minutero_cli.doctor.command:doctor", "Check a deployment, and say what to do."),
     "next": (
         "minutero_cli.next:next_times",
