@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from minutero.aws.compact import encode, made, members
-from minutero.aws.tables import PAYLOAD_SK, DeadLetterItem, KeyItem, TaskItem
+from minutero.aws.tables import PAYLOAD_SK, DeadLetterItem, TaskItem
 from minutero.domain.buckets import CLAIM_PREFIX, claim_sort_key, parse_bucket
 from minutero.domain.exchanged import DeadLetter
 from minutero.domain.instants import SECOND, format_instant
@@ -61,7 +61,7 @@ def payload_attributes(task: Task) -> dict[str, Any]:
 
 
 def raw_item(attributes: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Attributes as DynamoDB's API has them. For batches: PynamoDB takes ten times as long for it."""
+    """Attributes as DynamoDB's API has them. By hand: PynamoDB takes ten times as long."""
     return {name: _raw_value(value) for name, value in attributes.items()}
 
 
@@ -155,9 +155,10 @@ def key_bucket(tenant: str, key: str) -> str:
     return f"key#{tenant}#{key}"
 
 
-def to_key_record(tenant: str, key: str, item: KeyItem) -> KeyRecord:
+def to_key_record(tenant: str, key: str, row: Row) -> KeyRecord:
     """A key's item -> the record."""
-    return KeyRecord(tenant, key, item.task_id, item.body_hash, int(item.expires_at))
+    task_id, body_hash = row["task_id"]["S"], row["body_hash"]["S"]
+    return KeyRecord(tenant, key, task_id, body_hash, int(row["expires_at"]["N"]))
 
 
 def payload_bucket(task_id: str) -> str:

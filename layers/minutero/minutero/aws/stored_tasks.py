@@ -19,14 +19,17 @@ from minutero.aws.rows import (
     to_key_record,
 )
 from minutero.aws.run_record import seconds_until
-from minutero.aws.tables import KEY_SK, PAYLOAD_SK, KeyItem, TaskItem
-from minutero.aws.tasks_table import Entry, TasksTable, put
+from minutero.aws.tables import KEY_SK, PAYLOAD_SK, TaskItem
+from minutero.aws.tasks_table import Entry, TasksTable
 from minutero.domain.instants import SECOND
 from minutero.domain.task import KeyRecord, Place, Pointer, State, Task
 from minutero.errors import Unavailable
 
-NOTHING_THERE: Condition = TaskItem.bucket.does_not_exist()
+NOTHING_THERE = "attribute_not_exists(#bucket)"
 """Create: a task never replaces one."""
+
+KEY_IS_FREE = "attribute_not_exists(#bucket) OR expires_at < :seconds"
+"""Create with a key: it was never used, or it has expired and TTL has not come round yet."""
 
 STILL_SCHEDULED: Condition = TaskItem.state == str(State.SCHEDULED)
 """Mark as sent: a tick may have claimed it meanwhile, a user may have cancelled it."""
@@ -40,21 +43,15 @@ LARGE_PUTS = 20
 request may have 16 MB."""
 
 
-def key_is_free(now: int) -> Condition:
-    """Create with a key: it was never used, or it has expired and TTL has not come round yet."""
-    free: Condition = KeyItem.bucket.does_not_exist() | (KeyItem.expires_at < seconds_until(now))
-    return free
-
-
 class StoredTasks(TasksTable):
     """The part of `TaskStore` that knows where a task lies."""
 
     def put(self, task: Task) -> None:
         """Create, unkeyed. One unit while the item is under 1 KB."""
         self._put_large_payload(task)
-        item = self._tables.task(**task_attributes(task))
+        request = self._putting(task_attributes(task), NOTHING_THERE)
         try:
-            self._ask(lambda: item.save(condition=NOTHING_THERE))
+            self._ask(lambda: self._tables.client.put_item(**request))
         except GuardFailed:
             # The id is fresh and random: what lies there is this very task, and its answer got lost.
             return
@@ -93,7 +90,7 @@ class StoredTasks(TasksTable):
 
     def entry(self, task: Task) -> Entry:
         """An entry of somebody else's TransactWriteItems that creates the task; its payload lies within."""
-        return put(self._tables.task(**task_attributes(task)), NOTHING_THERE)
+        return {"Put": self._putting(task_attributes(task), NOTHING_THERE)}
 
     def put_keyed(self, task: Task, key: KeyRecord, now: int) -> KeyRecord | None:
         """Create and register the key, in one transaction: four units for small ones."""
@@ -104,23 +101,34 @@ class StoredTasks(TasksTable):
             if 0 not in failed.found:
                 # The key is ours and the task lies there: an earlier try, whose answer got lost.
                 return None
-            holder = self._tables.key.from_raw_data(dict(failed.found[0]))
+            holder = to_key_record(key.tenant, key.key, failed.found[0])
             if holder.task_id == task.task_id:
                 return None
             self._drop_large_payload(task)
-            return to_key_record(key.tenant, key.key, holder)
+            return holder
         return None
 
     def _put_both(self, task: Task, key: KeyRecord, now: int) -> None:
-        registered = self._tables.key(
-            bucket=key_bucket(key.tenant, key.key),
-            sk=KEY_SK,
-            task_id=key.task_id,
-            body_hash=key.body_hash,
-            expires_at=key.keep_until,
-        )
-        stored = self._tables.task(**task_attributes(task))
-        self._transact([put(registered, key_is_free(now)), put(stored, NOTHING_THERE)])
+        registered = {
+            "bucket": key_bucket(key.tenant, key.key),
+            "sk": KEY_SK,
+            "task_id": key.task_id,
+            "body_hash": key.body_hash,
+            "expires_at": key.keep_until,
+        }
+        seconds = {":seconds": {"N": str(seconds_until(now))}}
+        free = {**self._putting(registered, KEY_IS_FREE), "ExpressionAttributeValues": seconds}
+        self._transact([{"Put": free}, self.entry(task)])
+
+    def _putting(self, attributes: Mapping[str, Any], guard: str) -> dict[str, Any]:
+        """A put for PutItem and for a transaction alike."""
+        return {
+            "TableName": self._tables.names.tasks,
+            "Item": raw_item(attributes),
+            "ConditionExpression": guard,
+            "ExpressionAttributeNames": {"#bucket": "bucket"},
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+        }
 
     def _drop_large_payload(self, task: Task) -> None:
         if not task.large:
@@ -134,14 +142,9 @@ class StoredTasks(TasksTable):
 
     def get_key(self, tenant: str, key: str, now: int) -> KeyRecord | None:
         """What a living key stands for."""
-        model = self._tables.key
-        try:
-            item = self._ask(
-                lambda: model.get(key_bucket(tenant, key), KEY_SK, consistent_read=True)
-            )
-        except model.DoesNotExist:
-            return None
-        return to_key_record(tenant, key, item) if item.expires_at * SECOND >= now else None
+        rows = self._read([{"bucket": {"S": key_bucket(tenant, key)}, "sk": {"S": KEY_SK}}])
+        record = to_key_record(tenant, key, rows[0]) if rows else None
+        return record if record and record.keep_until * SECOND >= now else None
 
     def get(self, place: Place) -> Task | None:
         """One task with its payload. A task whose large payload has expired reads as without one."""
