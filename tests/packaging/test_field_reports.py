@@ -107,7 +107,9 @@ def test_no_function_is_throttled_by_a_reservation_and_a_receive_is_no_attempt(t
         assert "ReservedConcurrentExecutions" not in function
     mappings = of_type(translated, "AWS::Lambda::EventSourceMapping").values()
     (worker,) = [one for one in mappings if one["FunctionName"] == {"Ref": "WorkerFunction"}]
-    assert worker["ScalingConfig"]["MaximumConcurrency"] >= 2
+    without_pollers = worker["ScalingConfig"]["Fn::If"][2]
+    assert without_pollers == {"MaximumConcurrency": {"Ref": "WorkerConcurrency"}}
+    assert translated["Parameters"]["WorkerConcurrency"]["MinValue"] >= 2
     queue = of_type(translated, "AWS::SQS::Queue")["TasksQueue"]
     assert queue["RedrivePolicy"]["maxReceiveCount"] >= 5
 

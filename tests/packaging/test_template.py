@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -141,6 +142,30 @@ def test_the_dead_letter_queue_hides_for_six_times_its_functions_timeout(transla
 def test_queues_keep_messages_for_14_days(translated):
     for queue in of_type(translated, "AWS::SQS::Queue").values():
         assert queue["MessageRetentionPeriod"] == 14 * 24 * 3600
+
+
+def test_the_worker_has_pollers_or_a_maximum_but_not_both(translated):
+    mappings = of_type(translated, "AWS::Lambda::EventSourceMapping").values()
+    (worker,) = [one for one in mappings if one["FunctionName"] == {"Ref": "WorkerFunction"}]
+    nothing = {"Ref": "AWS::NoValue"}
+    condition, with_pollers, without = worker["ScalingConfig"]["Fn::If"]
+    assert (condition, with_pollers, without == nothing) == ("HasPollers", nothing, False)
+    condition, with_pollers, without = worker["ProvisionedPollerConfig"]["Fn::If"]
+    assert (condition, with_pollers == nothing, without) == ("HasPollers", False, nothing)
+
+
+@pytest.mark.parametrize(
+    ("pollers", "allowed"), [("0", True), ("1", False), ("2", True), ("200", True), ("201", False)]
+)
+def test_lambda_takes_two_to_two_hundred_pollers(template, pollers, allowed):
+    pattern = template["Parameters"]["WorkerPollers"]["AllowedPattern"]
+    assert bool(re.fullmatch(pattern, pollers)) == allowed
+
+
+def test_both_tables_on_the_way_of_a_task_are_made_ready_for_a_burst(translated):
+    tables = of_type(translated, "AWS::DynamoDB::Table")
+    warm = {name for name, table in tables.items() if "WarmThroughput" in table}
+    assert warm == {"TasksTable", "RunsTable"}
 
 
 def test_both_consumers_report_failures_item_by_item(translated):
