@@ -18,8 +18,8 @@ from minutero_cli.local.progress import Step, silent
 from minutero_cli.local.state import State
 
 DEFAULT_PORT = 4566
-ANSWER_SECONDS = 60
-SERVER_ERROR = 500
+ANSWER_SECONDS = 90
+SERVER_ERROR, UNAVAILABLE = 500, 503
 
 
 class LocalStack:
@@ -144,7 +144,8 @@ class LocalStack:
             status = server.http_status(f"{current.api_url}/jobs", timeout=30)
             if status is not None and status < SERVER_ERROR:
                 return
-            self.invoke("ApiFunctionName", {"rawPath": "/jobs"})  # raises what hinders it
+            if status != UNAVAILABLE:  # which it is while the worker is starting
+                self.invoke("ApiFunctionName", {"rawPath": "/jobs"})  # raises what hinders it
             time.sleep(0.5)
         told = "nothing" if status is None else f"status {status}"
         raise CommandError(f"the API answers {told}; see: minutero local logs")

@@ -27,19 +27,18 @@ class JobCatalog:
         self._asked_at = 0
 
     def has(self, job: str, now: int) -> bool:
-        """True when the job is deployed. Raises JobsUnknown while no worker has ever told its jobs: a new
-        deployment whose worker is still starting must not refuse them."""
-        if job in self.names(now) or job in self._fresh_names(now):
-            return True
-        if self._names is None:
-            raise JobsUnknown
-        return False
+        """True when the job is deployed. Raises as `names` does."""
+        return job in self.names(now) or job in self._fresh_names(now)
 
     def names(self, now: int) -> frozenset[str]:
-        """Names of the deployed jobs; empty when no worker could be asked."""
+        """Names of the deployed jobs. Raises JobsUnknown while no worker has ever told them: it may still be
+        starting, and then nobody's job is to be refused."""
         if not self._names or now - self._read_at >= MINUTE:
             self._read(now)
-        return self._names or self._fresh_names(now)
+        names = self._names or self._fresh_names(now)
+        if self._names is None:
+            raise JobsUnknown
+        return names
 
     def _fresh_names(self, now: int) -> frozenset[str]:
         if self._ask_worker is not None and now - self._asked_at >= ASK_AGAIN_AFTER:
