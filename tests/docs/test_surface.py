@@ -130,8 +130,8 @@ def parameters():
     return template()["Parameters"]
 
 
-def test_the_readme_lists_each_parameter_with_its_default():
-    rows = table("README.md", "Deploy")
+def test_the_page_lists_each_parameter_with_its_default():
+    rows = table("docs/deploying.md", "Parameters")
     told = {unquoted(name)[0]: default.strip("`") for name, default, _ in rows}
     real = {name: str(one["Default"]) or "none" for name, one in parameters().items()}
     assert told == real
