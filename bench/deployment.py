@@ -8,8 +8,6 @@ import io
 import json
 import secrets
 import sys
-import tempfile
-import warnings
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
@@ -29,7 +27,6 @@ from minutero.aws.tables import TableNames, bind
 from minutero.domain.exchanged import Growth
 from minutero.domain.instants import SECOND, format_instant
 from minutero.testing.clock import SettableClock
-from minutero_cli.local import server
 
 ROOT = Path(__file__).parents[1]
 REGION = "us-east-1"
@@ -53,19 +50,6 @@ LINE_OVERHEAD = 26
 BATCH = 10
 VISIBILITY = "3600"
 JOB = "measured"
-
-
-@contextmanager
-def ministack() -> Iterator[str]:
-    """One of our own; its endpoint."""
-    with tempfile.TemporaryDirectory(prefix="minutero-bench-") as home, warnings.catch_warnings():
-        # The starter lets go of its process on purpose: a command ends before its stack does.
-        warnings.simplefilter("ignore", ResourceWarning)
-        state = server.start(Path(home), server.free_port(), auth=False, persist=None)
-        try:
-            yield state.endpoint_url
-        finally:
-            server.stop(state)
 
 
 @cache

@@ -9,11 +9,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bench import units
-from bench.deployment import BATCH, deployed, ministack
+from bench.deployment import BATCH, deployed
 from bench.idle import idle_month
 from bench.prices import AS_OF, GIGABYTE, MILLION, Used, dollars
 from bench.ways import AUDIT, PHASES, RUN, SHARDS, Way, burst, far, near, play
 from minutero.service.claim_batch import CLAIM_CHUNK
+from minutero_cli.local.scratch import folder, ministack
 
 SIZES = (200, 2_048, 20_480)
 WAYS = (burst("burst"), burst("burst, batched", batched=True), near(), far())
@@ -66,7 +67,7 @@ def measure(
     ways: Iterable[Way] = WAYS, sizes: Iterable[int] = SIZES, shards: int = 8
 ) -> dict[str, Any]:
     """The first way, with the first size and without a key, is the ledger's own figure."""
-    with ministack() as endpoint:
+    with folder() as home, ministack(home) as endpoint:
         ledger = Ledger(endpoint)
         rows = [
             ledger.row(way, size, keyed=keyed)

@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from minutero_cli.local import LocalStack, server
-from tests.local_stack import folder
+from minutero_cli.local.scratch import folder
 from tests.sam_local import stage
 
 SHARDS = 2

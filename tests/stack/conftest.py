@@ -16,11 +16,11 @@ from minutero_cli import api_client
 from minutero_cli.api_client import Api
 from minutero_cli.local import LocalStack
 from minutero_cli.local.build import build
+from minutero_cli.local.scratch import folder, running
 
 # The folders of tests are no packages; what they share lies beside them.
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from local_stack import folder, running
 
 JOBS = Path(__file__).with_name("jobs")
 OVER = {"succeeded", "skipped", "expired", "dead", "cancelled"}

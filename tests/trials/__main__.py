@@ -12,7 +12,7 @@ from pathlib import Path
 
 from minutero_cli.api_client import Api
 from minutero_cli.local.build import build
-from tests.local_stack import folder, running
+from minutero_cli.local.scratch import folder, running
 from tests.trials.soak import Soak
 
 JOBS = Path(__file__).parents[1] / "stack" / "jobs"

@@ -1,4 +1,4 @@
-"""A local stack of the tests' own, in a folder of its own."""
+"""A local stack for one test or measurement, in a folder that goes when it does."""
 
 import shutil
 import tempfile
@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from minutero_cli.local import LocalStack, server
+from minutero_cli.local import server
+from minutero_cli.local.stack import LocalStack
 
 MEMORY_WANTED = 6 * 1024**3
 
@@ -16,7 +17,7 @@ MEMORY_WANTED = 6 * 1024**3
 def folder() -> Iterator[Path]:
     """A stack's folder, in memory where that is large: MiniStack unpacks the layers, 5,000 files, anew for
     each process of a function."""
-    memory = Path("/dev/shm")
+    memory = Path("/dev/shm")  # noqa: S108 - a folder of its own is made in it
     large = memory.is_dir() and shutil.disk_usage(memory).free >= MEMORY_WANTED
     with tempfile.TemporaryDirectory(prefix="minutero-", dir=memory if large else None) as made:
         yield Path(made)
@@ -28,11 +29,28 @@ def running(
 ) -> Iterator[LocalStack]:
     """The built template, deployed on a free port; ended and forgotten after."""
     local = LocalStack(home, server.free_port(), built=built, auth=auth, parameters=parameters)
-    with warnings.catch_warnings():
-        # The starter lets go of its process on purpose: a command ends before its stack does.
-        warnings.simplefilter("ignore", ResourceWarning)
+    with _left_alone():
         local.up()
     try:
         yield local
     finally:
         local.down()
+
+
+@contextmanager
+def ministack(home: Path) -> Iterator[str]:
+    """A MiniStack to which nothing is deployed; its endpoint."""
+    with _left_alone():
+        state = server.start(home, server.free_port(), auth=False, persist=None)
+    try:
+        yield state.endpoint_url
+    finally:
+        server.stop(state)
+
+
+@contextmanager
+def _left_alone() -> Iterator[None]:
+    """The starter lets go of its process on purpose: a command ends before its stack does."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        yield
