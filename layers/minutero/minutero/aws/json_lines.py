@@ -36,6 +36,10 @@ class JsonLines(LambdaPowertoolsFormatter):
         )
 
     def serialize(self, log: Any) -> str:
+        line = _dumps(log)
+        # No field of a short line is long.
+        if len(line) <= TEXT_LIMIT:
+            return line
         return _dumps({name: _bounded(value) for name, value in log.items()})
 
 
@@ -99,12 +103,11 @@ def _bounded(value: Any) -> Any:
     return f"{text[:TEXT_LIMIT]}... ({len(text)} characters)"
 
 
-def _dumps(value: Any) -> str:
-    return json.dumps(value, default=_told, separators=(",", ":"))
-
-
 def _told(value: object) -> str:
     try:
         return str(value)
     except Exception:  # noqa: BLE001 - somebody's object that cannot even tell itself
         return f"<{type(value).__name__}>"
+
+
+_dumps = json.JSONEncoder(default=_told, separators=(",", ":")).encode

@@ -67,6 +67,7 @@ class DynamoRunLedger:
                 " started_at = if_not_exists(started_at, :now) ADD attempts :one, starts :start",
                 STARTABLE,
                 values,
+                returns="ALL_NEW",
             )
         except GuardFailed as failed:
             found = failed.found[0]
@@ -190,7 +191,12 @@ class DynamoRunLedger:
         return to_run_record(answer["Item"]) if "Item" in answer else None
 
     def _update(
-        self, run_id: str, changes: str, guard: str, values: AttributeValues
+        self,
+        run_id: str,
+        changes: str,
+        guard: str,
+        values: AttributeValues,
+        returns: str = "NONE",
     ) -> AttributeValues:
         used = f"{changes} {guard}"
         request: Any = {
@@ -201,11 +207,11 @@ class DynamoRunLedger:
             # DynamoDB refuses names and values that no expression uses.
             "ExpressionAttributeNames": {name: NAMES[name] for name in NAMES if name in used},
             "ExpressionAttributeValues": values,
-            "ReturnValues": "ALL_NEW",
+            "ReturnValues": returns,
             "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
         }
         answer: Any = ask(lambda: self._client.update_item(**request), self._clock)
-        return dict(answer["Attributes"])
+        return dict(answer.get("Attributes", ()))
 
 
 def _is_ours(item: Item, owner: str, status: str) -> bool:

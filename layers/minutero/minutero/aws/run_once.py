@@ -22,7 +22,7 @@ from aws_lambda_powertools.utilities.idempotency.persistence.datarecord import (
 )
 
 from minutero.aws.json_lines import log_fields
-from minutero.aws.run_record import HASH_FUNCTION, KEY_PREFIX, decode_outcome, encode_outcome
+from minutero.aws.run_record import HASH_FUNCTION, KEY_PREFIX, encode_outcome
 from minutero.domain.exchanged import Failed, Finished, InProgress, Overtaken, RunResult
 from minutero.domain.instants import SECOND
 from minutero.domain.run import Outcome, RunRecord, short
@@ -115,8 +115,9 @@ class _Call(BasePersistenceLayer):
         self._body_error: Exception | None = None
         self._ledger_error: Exception | None = None
 
-    def attempt(self, *, run_id: str) -> dict[str, str]:  # noqa: ARG002 - hashed by Powertools
-        """The function that Powertools guards; the name of its argument is the key."""
+    def attempt(self, *, run_id: str) -> None:  # noqa: ARG002 - hashed by Powertools
+        """The function that Powertools guards; the name of its argument is the key. It gives back nothing
+        that would be encoded there: the outcome is stored from here."""
         if not self._is_started():
             raise SettingsError(
                 "POWERTOOLS_IDEMPOTENCY_DISABLED is set, and without its lock tasks would run twice; unset it"
@@ -132,7 +133,6 @@ class _Call(BasePersistenceLayer):
         except Exception as error:
             self._body_error = error
             raise _BodyFailedError from error
-        return self._outcome.to_json()
 
     def ended(self, error: Exception | None) -> RunResult:
         """What became of the call; `error` is what Powertools raised."""
@@ -183,9 +183,11 @@ class _Call(BasePersistenceLayer):
             response_data="" if outcome is None else encode_outcome(outcome),
         )
 
-    def _update_record(self, data_record: DataRecord) -> None:
-        """Finish, with what Powertools encoded."""
-        outcome = decode_outcome(data_record.response_data)
+    def _update_record(self, data_record: DataRecord) -> None:  # noqa: ARG002 - it is this call's
+        """Finish."""
+        outcome = self._outcome
+        if outcome is None:
+            raise AssertionError("Powertools did not call the body")
         self._fenced(
             lambda: self._ledger.finish(self._run_id, self._owner, outcome, self._clock.now())
         )

@@ -21,6 +21,7 @@ FURTHEST = 3653 * DAY
 
 NAME = "[A-Za-z0-9._-]{1,128}"
 _DIGITS_LIMIT = 4_300
+_encode = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ def encode_payload(payload: Any) -> str | None:
         return None
     check_nesting(payload)
     try:
-        text = json.dumps(payload, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        text = _encode(payload)
         size = len(text.encode())
     except UnicodeEncodeError:
         raise InvalidInput(
