@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-deployed test-rest check audit simulate fuzz soak bench sam-local static format lint deploy down clean
+.PHONY: help setup run test test-deployed test-rest check audit simulate fuzz soak bench sam-local pictures static format lint deploy down clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -112,6 +112,9 @@ bench: setup ## the measurements, one after the other; writes bench/results.json
 
 sam-local: setup ## call each function under `sam local`, in containers, and post a task to its API
 	@$(VENV)/python -m tests.sam_local
+
+pictures: setup ## draw the pictures of the command's views in docs/pictures anew
+	@$(VENV)/python docs/pictures/draw.py
 
 static:
 	@$(VENV)/ruff format --check --quiet . || { echo "check: run 'make format'" >&2; exit 1; }

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rich.panel import Panel
+
     from minutero_cli.api_client import Answer
 
 Facts = Iterable[tuple[str, str]]
@@ -65,7 +67,13 @@ def show_facts(title: str, facts: Facts, style: Style = no_style) -> None:
             print(f"{name:{max(width, 13)}} {printable(value)}")
         return
     from rich.console import Console  # noqa: PLC0415  # only a terminal pays for it
-    from rich.panel import Panel  # noqa: PLC0415
+
+    Console().print(panel(title, facts, style))
+
+
+def panel(title: str, facts: Facts, style: Style = no_style) -> "Panel":
+    """Draw what there is to say in a frame."""
+    from rich.panel import Panel  # noqa: PLC0415  # only a terminal pays for it
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
@@ -74,7 +82,7 @@ def show_facts(title: str, facts: Facts, style: Style = no_style) -> None:
     grid.add_column(overflow="fold")
     for name, value in facts:
         grid.add_row(Text(printable(name)), Text(printable(value), style(name, value)))
-    Console().print(Panel(grid, title=Text(printable(title)), title_align="left", expand=False))
+    return Panel(grid, title=Text(printable(title)), title_align="left", expand=False)
 
 
 def _escaped(one: str) -> str:

@@ -17,6 +17,7 @@ from minutero import jobs, wiring
 from minutero.aws.bucket_pages import PAGE
 from minutero.client.schedules import ScheduleCalls
 from minutero.domain import expression, new_task, schedule
+from minutero.domain.history import Came, Happened
 from minutero.domain.instants import DAY, HOUR, MINUTE, SECOND
 from minutero.domain.lifecycle import Status
 from minutero.domain.new_schedule import REASON_LIMIT
@@ -32,6 +33,7 @@ from minutero.service.claim_batch import CLAIM_CHUNK, SEND_CHUNK
 from minutero.service.explain import What
 from minutero.service.fan_out import GROUP
 from minutero.service.move import MOST_MOVES
+from minutero.service.read_task import EARLIER
 from minutero.service.shards import MARGIN
 from minutero.settings import Settings
 
@@ -116,6 +118,15 @@ def test_what_became_of_a_time_is_told_in_the_words_of_the_code():
 def test_the_page_lists_each_status_and_no_other():
     (told,) = re.findall(r"`status` is one of ([^.]*)\.", words("docs/http.md"))
     assert unquoted(told) == [str(status) for status in Status]
+
+
+def test_the_page_has_each_event_of_a_history_and_each_end_of_an_attempt():
+    rows = table("docs/http.md", "Its history")
+    assert {what for row in rows for what in unquoted(row[0])} == {str(one) for one in Happened}
+    (attempt,) = (row for row in rows if row[0] == "`attempt`")
+    assert {str(one) for one in Came} <= set(unquoted(attempt[2]))
+    told = (ROOT / "docs/http.md").read_text("utf-8")
+    assert f"the last {EARLIER} runs are told" in told
 
 
 @cache
