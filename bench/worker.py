@@ -27,7 +27,7 @@ from minutero.jobs import registry
 from minutero.service.add_task import new_task
 from minutero.wiring.process import CLOCK, bound_tables
 
-TASKS = 500
+TASKS = 100
 """Of a round."""
 
 ROUNDS = 9
