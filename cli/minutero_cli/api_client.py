@@ -103,7 +103,7 @@ class Api:
         return self._call("GET", path)
 
     def post(self, path: str, body: Any = None) -> Answer:
-        """POST a JSON body, or none."""
+        """POST a JSON body, or none; bytes are JSON already."""
         return self._call("POST", path, body)
 
     def put(self, path: str, body: Any) -> Answer:
@@ -124,7 +124,7 @@ class Api:
         data = None
         if body is not None:
             headers["Content-Type"] = "application/json"
-            data = json.dumps(body).encode()
+            data = body if isinstance(body, bytes) else json.dumps(body).encode()
         if self.sign is not None:
             headers = dict(self.sign(method, url, data or b"", headers))
         request = urllib.request.Request(url, data, headers, method=method)  # noqa: S310  # http(s), see find_api

@@ -3,9 +3,10 @@
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
-from minutero_cli.api_client import Api, ApiError, path_of
+from minutero.domain.instants import DAY, format_instant
+from minutero_cli.api_client import Answer, ApiError, path_of
 from minutero_cli.columns import Columns
 from minutero_cli.terminal import at_terminal, printable_json
 
@@ -15,8 +16,20 @@ PAGE_LIMIT = 500
 Entry = dict[str, Any]
 
 
+class Reads(Protocol):
+    """The part of the API that lists are read by."""
+
+    def get(self, path: str, query: Mapping[str, Any] | None = None) -> Answer: ...
+
+
+def days(start: int, end: int) -> Iterator[tuple[str, str]]:
+    """Cut a range into what the API takes at once, 24 hours."""
+    for first in range(start, end, DAY):
+        yield format_instant(first), format_instant(min(first + DAY, end))
+
+
 def pages(
-    api: Api, name: str, queries: Iterable[Mapping[str, Any]], limit: int | None = None
+    api: Reads, name: str, queries: Iterable[Mapping[str, Any]], limit: int | None = None
 ) -> Iterator[list[Entry]]:
     """Yield each page of `GET /<name>` for one query after another, `limit` entries in all.
 

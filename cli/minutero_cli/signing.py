@@ -44,11 +44,11 @@ def signer(url: str, environment: Mapping[str, str] | None = None) -> Sign | Non
         return None
     named = re.search(r"\.execute-api\.([a-z0-9-]+)\.", url)
     region = named[1] if named else session.get_config_variable("region") or "us-east-1"
-    auth = SigV4Auth(credentials, "execute-api", region)
 
     def sign(method: str, url: str, body: bytes, headers: dict[str, str]) -> Mapping[str, str]:
         request = AWSRequest(method=method, url=url, data=body, headers=headers)
-        auth.add_auth(request)
+        # Frozen, since they may be renewed between their id and their secret, by another thread.
+        SigV4Auth(credentials.get_frozen_credentials(), "execute-api", region).add_auth(request)
         return dict(request.headers.items())
 
     return sign

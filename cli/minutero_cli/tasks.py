@@ -1,15 +1,16 @@
 """`minutero tasks ...`: add tasks, look at them and change them, over the HTTP API."""
 
-from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
 
-from minutero.domain.instants import DAY, HOUR, format_instant
+from minutero.domain.instants import HOUR, format_instant
 from minutero.domain.lifecycle import Status
 from minutero_cli.api_client import Answer, find_api, path_of
 from minutero_cli.durations import parse_duration
-from minutero_cli.listing import pages, print_pages, print_pages_json
+from minutero_cli.export_tasks import export_tasks
+from minutero_cli.import_tasks import import_tasks
+from minutero_cli.listing import days, pages, print_pages, print_pages_json
 from minutero_cli.options import (
     ID_HELP,
     IdArgument,
@@ -184,7 +185,7 @@ def list_tasks(
             f"--from ({format_instant(start)}) must be before --to ({format_instant(end)})"
         )
     wanted = {"status": status, "job": job}
-    queries = ({**wanted, "from": first, "to": last} for first, last in _days(start, end))
+    queries = ({**wanted, "from": first, "to": last} for first, last in days(start, end))
     found = pages(find_api(stack), "tasks", queries, limit)
     if as_json:
         print_pages_json(found, "tasks")
@@ -194,10 +195,8 @@ def list_tasks(
     print_pages(found, task_columns(), task_row)
 
 
-def _days(start: int, end: int) -> Iterator[tuple[str, str]]:
-    """Cut a range into what the API takes at once, 24 hours."""
-    for first in range(start, end, DAY):
-        yield format_instant(first), format_instant(min(first + DAY, end))
+app.command("import")(import_tasks)
+app.command("export")(export_tasks)
 
 
 def _due(at: str | None, within: float | None) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import logging
 import urllib.error
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlsplit
@@ -11,6 +12,9 @@ import pytest
 
 from minutero_cli import api_client
 from minutero_cli.main import run
+from minutero_cli.transfer.patience import Patience
+
+from .memory_api import MemoryApi
 
 TASK = {
     "task_id": "1abc",
@@ -89,6 +93,19 @@ class Terminal(io.StringIO):
         """The exit code of a command that is called here."""
         with contextlib.redirect_stdout(self):
             return run(words)
+
+
+@pytest.fixture
+def memory_api(monkeypatch, caplog):
+    """The API over a deployment in memory; nothing waits between tries."""
+    caplog.set_level(logging.CRITICAL)
+    made = MemoryApi(monkeypatch)
+    monkeypatch.setattr(api_client, "_opener", lambda _url: made)
+    monkeypatch.setattr(api_client.time, "sleep", lambda _seconds: None)
+    monkeypatch.setattr(Patience, "wait", lambda _self, *pauses: made.waits.append(pauses))
+    monkeypatch.setenv("MINUTERO_API_URL", "http://127.0.0.1:1/api/")
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID", raising=False)
+    return made
 
 
 @pytest.fixture

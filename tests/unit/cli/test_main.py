@@ -14,6 +14,10 @@ Api.get = lambda *_: Answer(200, '{"jobs": ["%s"]}' % ("x" * 1_000_000))
 """
 
 
+SLOW = {"boto3", "botocore", "pynamodb", "pydantic", "aws_lambda_powertools", "zoneinfo"}
+"""What takes longer to import than all the rest of a command."""
+
+
 def started(words, before="", **how):
     """Run the command as the shell does, after `before`."""
     code = f"{before}\nfrom minutero_cli.main import main\nmain({words!r})"
@@ -37,11 +41,24 @@ print(*sys.modules, file=sys.stderr)
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(ran.stderr.split())
-    assert not loaded & {"minutero", "urllib.request", "botocore", "boto3", "rich"}
+    assert not loaded & {"minutero", "urllib.request", "rich", "asyncio", *SLOW}
     assert not loaded & {module.partition(":")[0] for module, _ in COMMANDS.values()}
     for name, (_, line) in COMMANDS.items():
         assert f"  {name}" in ran.stdout
         assert line in ran.stdout
+
+
+@pytest.mark.parametrize("words", [["tasks"], ["tasks", "import"], ["tasks", "export"]])
+def test_the_help_of_a_command_imports_nothing_slow(words):
+    code = f"""
+import sys
+from minutero_cli.main import run
+assert run({[*words, "--help"]!r}) == 0
+print(*sys.modules, file=sys.stderr)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    typers_own = {"pydantic", "zoneinfo"}  # it reads options by them
+    assert not set(ran.stderr.split()) & {"rich", *SLOW} - typers_own
 
 
 @pytest.mark.parametrize("name", COMMANDS)
