@@ -7,7 +7,8 @@ from minutero.domain.attribute_values import from_item, to_item
 from minutero.domain.instants import SECOND
 from minutero.domain.slot import Slot, Write, two_writes
 from minutero.errors import ConditionFailed
-from minutero.testing.expressions import Expressions, malformed
+from minutero.testing.expressions import Expressions
+from minutero.testing.operands import malformed
 
 Key = tuple[Any, ...]
 
