@@ -88,7 +88,7 @@ def _overdue(found: dict[str, Any]) -> Text:
     if found.get("task_id") is None:
         return _fact("overdue", "none" if found.get("complete", True) else "none seen so far")
     age = span((found.get("age_seconds") or 0) * 1000)
-    return _fact("overdue", f"since {age}: {found['task_id']}", "red")
+    return _fact("overdue", f"{found['task_id']}, for {age}", "red")
 
 
 def _running(stats: dict[str, Any], now: datetime) -> Iterator[Text]:

@@ -108,7 +108,8 @@ def test_no_function_is_throttled_by_a_reservation_and_a_receive_is_no_attempt(t
     mappings = of_type(translated, "AWS::Lambda::EventSourceMapping").values()
     (worker,) = [one for one in mappings if one["FunctionName"] == {"Ref": "WorkerFunction"}]
     without_pollers = worker["ScalingConfig"]["Fn::If"][2]
-    assert without_pollers == {"MaximumConcurrency": {"Ref": "WorkerConcurrency"}}
+    on_aws = {"Fn::If": ["IsOnAws", {"Ref": "WorkerConcurrency"}, 100]}
+    assert without_pollers == {"MaximumConcurrency": on_aws}
     assert translated["Parameters"]["WorkerConcurrency"]["MinValue"] >= 2
     queue = of_type(translated, "AWS::SQS::Queue")["TasksQueue"]
     assert queue["RedrivePolicy"]["maxReceiveCount"] >= 5

@@ -49,7 +49,7 @@ def _overdue(stats: Stats) -> dict[str, Any]:
         "complete": overdue.complete,
         "task_id": oldest.task.task_id if oldest else None,
         "run_at": format_instant(oldest.task.run_at) if oldest else None,
-        "age_seconds": (stats.now - oldest.task.run_at) // SECOND if oldest else None,
+        "age_seconds": (oldest.at - oldest.task.run_at) // SECOND if oldest else None,
     }
 
 
