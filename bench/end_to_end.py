@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -25,14 +26,14 @@ from minutero_cli.local.scratch import folder, running
 TASKS = 300
 SECONDS = 30
 LOOK_AHEAD_MINUTES = 1
-FAR_SECONDS = 60 * (LOOK_AHEAD_MINUTES + 1) + 15
-"""Before the first is due: no tick and no near way sends it at once."""
+FAR_SECONDS = 60 * LOOK_AHEAD_MINUTES + 30
+"""Before the first is due, so that none of them is near when it is created."""
 
 NEAR_SECONDS = 25
 WARM_TASKS = 20
 PATIENCE_SECONDS = 60
 SEED = 20_261_130
-CLIENTS = 8
+CLIENTS = 2
 TRIES = 3
 NEAR, BY_TICK = "near", "by_tick"
 
@@ -70,11 +71,10 @@ class Load:
 
     def run(self, tasks: int, seconds: int) -> list[Created]:
         """Creates them, and waits until all are called or it has taken too long."""
-        # The first starts the API's process; together the others would start one each.
-        self._create([time.time()], "first")
+        # Processes start and caches fill.
         self._create([time.time()] * WARM_TASKS, "warm")
         start = time.time() + FAR_SECONDS
-        due = [start + self._draw.uniform(0, seconds) for _ in range(tasks)]
+        due = sorted(start + self._draw.uniform(0, seconds) for _ in range(tasks))
         created = self._create(due[::2], BY_TICK)
         _wait_until(start - NEAR_SECONDS)
         created += self._create(due[1::2], NEAR)
@@ -86,9 +86,9 @@ class Load:
 
     def _create(self, due: Sequence[float], how: str) -> list[Created]:
         with ThreadPoolExecutor(CLIENTS) as clients:
-            return list(clients.map(lambda one: self._post(*one, how), enumerate(due)))
+            return list(clients.map(partial(self._post, how), range(len(due)), due))
 
-    def _post(self, number: int, due: float, how: str) -> Created:
+    def _post(self, how: str, number: int, due: float) -> Created:
         """With a key, so that a request without an answer can be made again."""
         at = int(due * 1000)
         body = {"job": "marked", "run_at": format_instant(at), "key": f"{how}-{number}"}

@@ -11,7 +11,7 @@ class Failed(Exception):
     """A measurement raised, ended its process, or took too long. Its text says which."""
 
 
-def measured(module: str, seconds: int) -> dict[str, Any]:
+def measured(module: str, seconds: float) -> dict[str, Any]:
     """What `measure()` of the module returns. Raises Failed."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
@@ -20,7 +20,7 @@ def measured(module: str, seconds: int) -> dict[str, Any]:
     there.close()
     try:
         if not here.poll(seconds):
-            raise Failed(f"no result within {seconds} s")
+            raise Failed(f"no result within {seconds:.0f} s")
         failure, numbers = here.recv()
     except EOFError:
         process.join()

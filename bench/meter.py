@@ -81,7 +81,9 @@ class Meter:
         self.add("sqs_requests", units.sqs_requests(texts))
         self.add(model.name, 1)
 
-    def _of_dynamodb(self, parsed: Any, model: Any, context: dict[str, Any], **_: Any) -> None:
+    def _of_dynamodb(
+        self, http_response: Any, parsed: Any, model: Any, context: dict[str, Any], **_: Any
+    ) -> None:
         params = context["bench"]
         self.add("dynamodb_requests", 1)
         self.add(model.name, 1)
@@ -89,13 +91,15 @@ class Meter:
             self.add("read_units", self._read(model.name, params))
             return
         each = IN_A_TRANSACTION if model.name == "TransactWriteItems" else 1
-        places = [place for place in _written(model.name, params) if place[1]]
+        written = dict(_written(model.name, params))
+        places = list(written)
         before = [self._sizes.get(place, 0) for place in places]
-        after = self._look(places)
+        after = [units.item_size(item) for item in written.values() if item is not None]
+        if http_response.status_code != 200 or len(after) < len(places):
+            after = self._look(places)
         self._sizes.update(zip(places, after, strict=True))
         self._partitions |= {(table, key[0]) for table, key in places}
-        written = sum(map(units.write_units, before, after))
-        self.add("write_units", each * written)
+        self.add("write_units", each * sum(map(units.write_units, before, after)))
         told = parsed.get("ConsumedCapacity") or []
         told = [told] if isinstance(told, dict) else told
         self.add("told_write_units", sum(one["CapacityUnits"] for one in told))
@@ -159,21 +163,24 @@ class Meter:
         return [found.get(place, 0) for place in places]
 
 
-def _written(operation: str, params: Any) -> Iterator[Place]:
+def _written(operation: str, params: Any) -> Iterator[tuple[Place, units.Item | None]]:
+    """Each item that is written: where it lies, and itself if the request has the whole of it."""
     match operation:
         case "BatchWriteItem":
             for table, requests in params["RequestItems"].items():
                 for request in requests:
-                    yield _place(table, request["PutRequest"]["Item"])
+                    item = request["PutRequest"]["Item"]
+                    yield _place(table, item), item
         case "TransactWriteItems":
             for entry in params["TransactItems"]:
                 ((_, one),) = entry.items()
-                yield _place(one["TableName"], one.get("Key") or one["Item"])
+                yield _place(one["TableName"], one.get("Key") or one["Item"]), one.get("Item")
         case "BatchExecuteStatement":
             for statement in params["Statements"]:
-                yield _place_of_update(statement)
+                yield _place_of_update(statement), None
         case _:
-            yield _place(params["TableName"], params.get("Key") or params["Item"])
+            item = params.get("Item")
+            yield _place(params["TableName"], params.get("Key") or item), item
 
 
 def _place_of_update(statement: Mapping[str, Any]) -> Place:
