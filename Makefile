@@ -128,11 +128,14 @@ format: setup ## put the code into its format
 	@$(VENV)/ruff format .
 	@$(VENV)/ruff check --fix --quiet .
 
+# sam finds the interpreter of the runtime on PATH; that of .venv may be it.
+ON_PATH = PATH="$(CURDIR)/$(VENV):$$PATH"
+
 deploy: setup ## build and deploy to your AWS account, as samconfig.toml says (ENV=dev or prod)
-	@for r in $$(grep -o 'python3\.[0-9]*' samconfig.toml | sort -u); do PATH="$(CURDIR)/$(VENV):$$PATH" command -v $$r >/dev/null || \
-		{ echo "deploy: samconfig.toml asks for $$r, which is not on PATH; install it, or write a PythonRuntime there that is" >&2; exit 1; }; done
-	@PATH="$(CURDIR)/$(VENV):$$PATH" .venv-sam/bin/sam build --cached --parallel --config-env $(or $(ENV),default)
+	@$(ON_PATH) $(VENV)/python -m minutero_cli.deploy before $(ENV)
+	@$(ON_PATH) .venv-sam/bin/sam build --cached --parallel --config-env $(or $(ENV),default)
 	@.venv-sam/bin/sam deploy --config-env $(or $(ENV),default)
+	@$(VENV)/python -m minutero_cli.deploy after $(ENV)
 
 clean: ## stop the local stack; remove the environments and everything built
 	@[ ! -x $(VENV)/minutero ] || $(VENV)/minutero local down

@@ -16,7 +16,7 @@ from account import REGION, STACK, account
 
 PAGE = Path(__file__).parents[2] / "docs" / "permissions.md"
 SPARED = {
-    "table expiry", "account concurrency", "reserved concurrency", "async invocation",
+    "table expiry", "table recovery", "account concurrency", "reserved concurrency", "async invocation",
     "worker recursion", "alarms off",
 }  # fmt: skip
 """What the emulator passes over in the template, or makes up."""

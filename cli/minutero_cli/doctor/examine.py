@@ -40,6 +40,7 @@ GROUPS: Sequence[Sequence[Check]] = (
 
 MADE_UP = (
     tables.table_expiry,
+    tables.table_recovery,
     functions.account_concurrency,
     functions.reserved_concurrency,
     functions.async_invocation,
