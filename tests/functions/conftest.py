@@ -27,9 +27,13 @@ from moto.core.botocore_stubber import BotocoreStubber
 
 from minutero import jobs, wiring
 from minutero.aws.clock import SystemClock
+from minutero.aws.cursor_store import DynamoCursorStore
 from minutero.aws.settings_store import DynamoSettingsStore
 from minutero.aws.tables import TableNames, bind
+from minutero.domain.buckets import minute_of
+from minutero.domain.instants import MINUTE
 
+SHARDS = 2
 ROOT = Path(__file__).parents[2]
 EVENTS = ROOT / "events"
 REGION = "us-east-1"
@@ -89,7 +93,7 @@ def cloud(template):
         patch.setenv("MINUTERO_DEAD_LETTER_QUEUE_URL", queues["dead-letters"])
         patch.setenv("MINUTERO_WORKER_FUNCTION", "minutero-worker")
         patch.setenv("MINUTERO_DISPATCHER_FUNCTION", "minutero-dispatcher")
-        patch.setenv("MINUTERO_SHARDS", "2")
+        patch.setenv("MINUTERO_SHARDS", str(SHARDS))
         tables = bind(dynamodb, TableNames("Tasks", "Runs", "Cursors", "Schedules"))
         yield SimpleNamespace(dynamodb=dynamodb, sqs=sqs, queues=queues, tables=tables)
 
@@ -229,15 +233,37 @@ def register(worker_app):
 
 
 @pytest.fixture
-def dispatcher():
-    app = load_app("dispatcher")
-    return lambda event: app.handler(event, Context())
+def ticked(aws):
+    """As if ticks had come until now: the first tick of a deployment looks through the hour before it."""
+
+    def begin():
+        now = SystemClock().now()
+        for shard in range(SHARDS):
+            DynamoCursorStore(aws.tables, SystemClock()).begin(shard, minute_of(now) - 7 * MINUTE)
+
+    return begin
 
 
 @pytest.fixture
-def auditor():
+def dispatcher(ticked):
+    app = load_app("dispatcher")
+
+    def call(event):
+        ticked()
+        return app.handler(event, Context())
+
+    return call
+
+
+@pytest.fixture
+def auditor(ticked):
     app = load_app("auditor")
-    return lambda event: app.handler(event, Context())
+
+    def call(event):
+        ticked()
+        return app.handler(event, Context())
+
+    return call
 
 
 @pytest.fixture
