@@ -20,6 +20,7 @@ from minutero.domain.buckets import claim_sort_key
 from minutero.domain.exchanged import Claim, Sent
 from minutero.domain.instants import DAY, MINUTE, SECOND
 from minutero.domain.task import OpenClaim, State
+from minutero.service.claim_batch import LATENESSES, Tally
 
 
 def scheduled(world, count=1, **more):
@@ -334,3 +335,20 @@ def test_a_rescue_whose_answers_get_lost_can_be_repeated(world):
     for claim in world.open_claims():
         world.batch().rescue(claim)
     assert sorted(world.waiting_ids()) == sorted(task.task_id for task in tasks)
+
+
+def test_of_many_late_tasks_some_are_kept_roughly_spread_and_the_greatest_among_them():
+    tally = Tally()
+    for page in range(200):
+        tally.claimed += 500
+        tally.late([page * 500 + at for at in range(500)])
+    kept = sorted(tally.lateness_ms)
+    assert len(kept) <= 2 * LATENESSES
+    assert kept[-1] == 99_999
+    assert 30_000 < kept[len(kept) // 2] < 70_000
+
+
+def test_of_few_late_tasks_all_are_kept():
+    tally = Tally(claimed=3)
+    tally.late([5, 1, 3])
+    assert sorted(tally.lateness_ms) == [1, 3, 5]
