@@ -14,7 +14,7 @@ from minutero import (
     job,
 )
 from minutero.jobs import registry
-from minutero.testing import MinuteroApp
+from minutero.testing import MinuteroApp, clockwork
 from minutero.testing.app import BEGIN
 
 
@@ -269,6 +269,25 @@ def test_a_job_takes_as_long_as_it_moves_the_clock(app):
     assert app.now == BEGIN + timedelta(seconds=20)
 
 
+def test_a_job_that_takes_time_and_adds_itself_at_once_runs_as_often_as_there_is_time(app):
+    @app.job("chain")
+    def chain(payload, run):
+        app.advance(seconds=20)
+        app.add_task("chain")
+
+    app.add_task("chain")
+    app.advance(seconds=50)
+    assert starts(app) == [0, 20, 40]
+
+
+def test_a_job_that_adds_itself_at_once_for_ever_is_told_and_does_not_hang(app, monkeypatch):
+    monkeypatch.setattr(clockwork, "MOST_AT_ONCE", 20)
+    app.job("endless")(lambda payload, run: app.add_task("endless"))
+    app.add_task("endless")
+    with pytest.raises(RuntimeError, match="does a job add a task that is due at once"):
+        app.advance(days=1)
+
+
 # --- jobs of one test
 
 
@@ -286,6 +305,8 @@ def test_a_job_registered_by_the_decorator_is_deployed_and_gone_with_the_block()
 
 
 def test_a_stand_in_takes_the_place_of_a_job_and_leaves_it_as_it_was(app):
+    real = registry.get("echo")
+
     @app.job("echo")
     def stand_in(payload, run):
         return "instead"
@@ -293,7 +314,7 @@ def test_a_stand_in_takes_the_place_of_a_job_and_leaves_it_as_it_was(app):
     app.add_task("echo", 1)
     app.advance()
     assert app.ran()[0]["result"] == "instead"
-    assert registry.get("echo") is None
+    assert registry.get("echo") is real
 
 
 @pytest.fixture

@@ -14,6 +14,9 @@ NEVER = 1 << 62
 VISIBILITY = 6
 """Worker time-outs after which SQS delivers again what was not acknowledged, as template.yaml has it."""
 
+MOST_AT_ONCE = 100_000
+"""Messages at one instant. More are an endless loop: here a job takes no time, so the clock stands still."""
+
 
 class Clockwork:
     """Moves the clock, and has happen what happens meanwhile. There is one worker, which does one message
@@ -49,7 +52,7 @@ class Clockwork:
             if tick <= message:
                 self._pass_over(tick - MINUTE)
                 self._tick()
-            self._deliver()
+            self._deliver(end)
         self._pass_over(minute_of(end))
         self._clock.set(max(self._clock.now(), end))
 
@@ -84,10 +87,17 @@ class Clockwork:
 
     # --- messages
 
-    def _deliver(self) -> None:
+    def _deliver(self, end: int) -> None:
         """All that is visible, and what the worker gives up."""
-        queue = self._d.memory.queue
-        while (message := queue.receive(self._clock.now())) is not None:
+        queue, began, done = self._d.memory.queue, self._clock.now(), 0
+        # A job may take longer than to the end; what became visible after it is left for the next move.
+        while (message := queue.receive(min(self._clock.now(), end))) is not None:
+            done += self._clock.now() == began
+            if done > MOST_AT_ONCE:
+                raise RuntimeError(
+                    f"{MOST_AT_ONCE} messages at one instant: does a job add a task that is due at once, each"
+                    " time it runs? Give it a delay_seconds"
+                )
             for _ in range(self.deliveries):
                 self._work(message)
             while queue.dead:
