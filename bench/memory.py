@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import resource
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stdout
 from pathlib import Path
 from types import SimpleNamespace
@@ -46,8 +47,8 @@ def _row(tasks: int) -> dict[str, float]:
 
 
 def _in_its_own_process(work: Any, tasks: int) -> Any:
-    with multiprocessing.get_context("spawn").Pool(1) as process:
-        return process.apply(work, (tasks,))
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+        return process.submit(work, tasks).result()
 
 
 def fill(tasks: int) -> None:
