@@ -7,7 +7,7 @@ import logging
 import os
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, TextIO, cast
 
@@ -109,10 +109,11 @@ class _Logging(NamedTuple):
 
 def _logging() -> _Logging:
     """`logging.config` disables each logger that it does not name."""
-    known = logging.root.manager.loggerDict.values()
+    known: Iterable[Any] = logging.root.manager.loggerDict.values()
     return _Logging(
         [(list(one.handlers), one.level, one.propagate) for one in OURS],
-        [one for one in known if isinstance(one, logging.Logger) and one.disabled],
+        # Some hundred, twice a run: no call for each.
+        [one for one in known if one.__class__ is not logging.PlaceHolder and one.disabled],
         logging.root.manager.disable,
     )
 
