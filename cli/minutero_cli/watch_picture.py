@@ -30,7 +30,8 @@ def picture(seen: Look, console: Console, pause: float | None = None) -> Rendera
         again = f"; asked again every {pause:g} s" if pause else ""
         parts.append(Text(printable(seen.error) + again, "bold red"))
     if seen.stats:
-        room = console.height - len(parts) - 1 if console.is_terminal else 100
+        taken = sum(len(part.wrap(console, console.width)) for part in parts)
+        room = console.height - taken - 1 if console.is_terminal else 100
         parts += _drawn(seen, console, room, pause)
     return Group(*parts)
 

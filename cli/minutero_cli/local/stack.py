@@ -103,8 +103,14 @@ class LocalStack:
 
     def invoke(self, output: str, event: Any) -> Any:
         """Invoke the function that this output of the stack names, and return its answer."""
+        from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415  # slow to import
+
         name = self.running().outputs[output]
-        answer = self.client("lambda").invoke(FunctionName=name, Payload=json.dumps(event).encode())
+        payload = json.dumps(event).encode()
+        try:
+            answer = self.client("lambda").invoke(FunctionName=name, Payload=payload)
+        except (BotoCoreError, ClientError) as error:
+            raise CommandError(f"{name} gave no answer: {error}; see: minutero local logs") from None
         told = json.loads(answer["Payload"].read() or b"null")
         if "FunctionError" in answer:
             why = told.get("errorMessage", told) if isinstance(told, dict) else told

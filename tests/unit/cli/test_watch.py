@@ -190,6 +190,11 @@ def test_the_picture_fits_every_terminal(width, height):
     assert any(line.startswith("▶ 09:00") for line in told)
 
 
+def test_a_long_reason_why_it_is_away_leaves_room_for_less():
+    away = Look("the local stack", STATS, DEAD, "it does not answer " * 10)
+    assert len(drawn(away, 80, 24)) < 24
+
+
 def test_where_there_is_room_every_minute_and_five_of_each_list_are_shown():
     told = drawn(seen(running=STATS["running"] * 7), height=60)
     assert sum("1run" in line for line in told) == 5
