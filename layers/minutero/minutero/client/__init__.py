@@ -12,12 +12,9 @@ functions/api. One client serves a whole process, from any number of threads.
 
 import os
 from collections.abc import Mapping
-from typing import Any
-
-import botocore.session
+from typing import TYPE_CHECKING, Any
 
 from minutero import wiring
-from minutero.aws.deployed_stack import find_stack
 from minutero.client.dead import DeadCalls
 from minutero.client.schedules import ScheduleCalls
 from minutero.client.tasks import TaskCalls, TaskItem
@@ -25,6 +22,9 @@ from minutero.client.values import When, body_of
 from minutero.http.queries import StatsQuery, read_query
 from minutero.http.stats_answers import stats_answer
 from minutero.settings import Settings
+
+if TYPE_CHECKING:
+    from botocore.session import Session
 
 __all__ = ["Client", "TaskItem"]
 
@@ -46,10 +46,15 @@ class Client(TaskCalls, ScheduleCalls, DeadCalls):
         stack: str = "minutero",
         *,
         settings: Settings | None = None,
-        session: botocore.session.Session | None = None,
+        session: "Session | None" = None,
         region: str | None = None,
         endpoint: str | None = None,
     ) -> None:
+        # With the first client: one in memory, in a test, needs neither.
+        import botocore.session  # noqa: PLC0415
+
+        from minutero.aws.deployed_stack import find_stack  # noqa: PLC0415
+
         # One of its own: what the environment says now, not what it said to the first in this process.
         session = session or botocore.session.get_session()
         if settings is None:
