@@ -5,16 +5,20 @@ from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
+from bench.million import LOOK_AHEADS, SHARDS
 from bench.million.dispatching import TICK_TIME, Dispatching
 from bench.million.limits import BATCH, PARTITION_READS, PARTITION_WRITES
+from bench.million.plot import HEIGHT, picture
 from bench.million.scenario import DISPATCHER_MEMORY, WORKER_MEMORY, Scenario
 from bench.million.simulate import ready, simulate
 from bench.million.store import WHOLE, WRITE, Table
 from bench.million.working import batches, start
 
+SVG = "{http://www.w3.org/2000/svg}"
 TEMPLATE = Path(__file__).parents[2] / "template.yaml"
 SMALL = Scenario(20_000, minutes=2, shards=16, look_ahead=5)
 
@@ -108,3 +112,17 @@ def test_what_is_simulated_is_what_the_template_says():
     assert int(re.search(r"Timeout: (\d+)", dispatcher)[1]) == TICK_TIME + 5
     assert re.search(r"Globals:.*?MemorySize: (\d+)", text, re.DOTALL)[1] == str(WORKER_MEMORY)
     assert text.count(f"BatchSize: {BATCH}") == 2
+
+
+def test_the_picture_has_a_line_for_each_shard_count_and_none_outside_of_it():
+    rows = [
+        {"shards": shards, "look_ahead": minutes, "sent_ahead": 100.0 * shards - 9_000 / minutes}
+        for shards in SHARDS
+        for minutes in LOOK_AHEADS
+    ]
+    root = ET.fromstring(picture(rows, "a title"))
+    lines = root.findall(f"{SVG}polyline")
+    assert len(lines) == len(SHARDS)
+    heights = [float(point.split(",")[1]) for line in lines for point in line.get("points").split()]
+    assert len(heights) == len(rows)
+    assert all(0 < height < HEIGHT for height in heights)
