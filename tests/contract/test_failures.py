@@ -81,6 +81,7 @@ def everything(world, task):
     return {
         "put": lambda: tasks.put(task),
         "put_keyed": lambda: tasks.put_keyed(task, key_of(task), NOW),
+        "put_many_keyed": lambda: tasks.put_many_keyed([(task, key_of(task))], NOW),
         "get_key": lambda: tasks.get_key("", "k", NOW),
         "get": lambda: tasks.get(task.place),
         "get_many": lambda: tasks.get_many([task.pointer]),
@@ -182,6 +183,14 @@ def test_a_keyed_create_whose_answer_got_lost_is_not_told_as_taken(world, new_ta
     with pytest.raises(Unavailable):
         world.tasks.put_keyed(task, key_of(task), NOW)
     assert world.tasks.put_keyed(task, key_of(task), NOW + 1) is None
+
+
+def test_many_keyed_creates_whose_answer_got_lost_are_not_told_as_taken(world, new_task, faults):
+    pairs = [(task, key_of(task)) for task in (new_task(key="a"), new_task(key="b"))]
+    faults.after("TransactWriteItems", LOST)
+    with pytest.raises(Unavailable):
+        world.tasks.put_many_keyed(pairs, NOW)
+    assert world.tasks.put_many_keyed(pairs, NOW + 1) == [None, None]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 from botocore.exceptions import ConnectTimeoutError
-from worlds import KEEP, NOW
+from worlds import KEEP, NOW, key_of
 
 from minutero.aws import stored_tasks
 from minutero.aws.batches import TRIES
@@ -214,6 +214,67 @@ def test_a_task_whose_payload_may_be_missing_is_not_written(
     assert moto_world.tasks.put_many([large, small]) == [False, True]
     assert moto_world.tasks.get(large.place) is None
     assert moto_world.tasks.get(small.place) == small
+
+
+# --- put_many_keyed
+
+
+def keyed(tasks, body_hash="b" * 64):
+    return [(task, key_of(task, body_hash)) for task in tasks]
+
+
+def test_many_keys_are_registered_with_their_tasks(world, new_task):
+    tasks = [
+        new_task(key=f"k{n}", tenant="acme", payload=LARGE if n % 5 == 0 else "1", large=n % 5 == 0)
+        for n in range(25)
+    ]
+    assert world.tasks.put_many_keyed(keyed(tasks), NOW) == [None] * 25
+    assert [world.tasks.get(task.place) for task in tasks] == tasks
+    for task, key in keyed(tasks):
+        assert world.tasks.get_key("acme", task.key, NOW) == key
+
+
+def test_of_no_keys_none_is_registered(world):
+    assert world.tasks.put_many_keyed([], NOW) == []
+
+
+def test_taken_keys_tell_their_holders_and_spoil_no_other(world, new_task):
+    before = [new_task(key=f"k{n}") for n in (1, 3, 4)]
+    world.tasks.put_many_keyed(keyed(before), NOW)
+    tasks = [new_task(key=f"k{n}", payload=LARGE, large=True) for n in range(6)]
+    ends = world.tasks.put_many_keyed(keyed(tasks, "c" * 64), NOW)
+    holders = {task.key: key for task, key in keyed(before)}
+    assert ends == [holders.get(task.key) for task in tasks]
+    for task, holder in zip(tasks, ends, strict=True):
+        assert world.tasks.get(task.place) == (task if holder is None else None)
+    again = world.tasks.put_many_keyed(keyed([new_task(key=f"k{n}") for n in range(6)]), NOW)
+    assert [holder.task_id for holder in again] == [
+        (holder.task_id if holder else task.task_id)
+        for task, holder in zip(tasks, ends, strict=True)
+    ]
+
+
+def test_ones_own_keys_in_the_way_mean_stored(world, new_task):
+    tasks = [new_task(key=f"k{n}") for n in range(4)]
+    world.tasks.put_many_keyed(keyed(tasks[:2]), NOW)
+    assert world.tasks.put_many_keyed(keyed(tasks), NOW + 1) == [None] * 4
+    assert [world.tasks.get(task.place) for task in tasks] == tasks
+
+
+def test_many_keys_are_asked_for_in_one_transaction_and_again_without_those_that_are_taken(
+    moto_world, new_task, monkeypatch
+):
+    moto_world.tasks.put_many_keyed(keyed([new_task(key="k1"), new_task(key="k7")]), NOW)
+    real, sizes = moto_world.tables.client._make_api_call, []
+
+    def see(operation, request):
+        if operation == "TransactWriteItems":
+            sizes.append(len(request["TransactItems"]))
+        return real(operation, request)
+
+    monkeypatch.setattr(moto_world.tables.client, "_make_api_call", see)
+    moto_world.tasks.put_many_keyed(keyed([new_task(key=f"k{n}") for n in range(25)]), NOW)
+    assert sizes == [50, 46]
 
 
 # --- page_tasks

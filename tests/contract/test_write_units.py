@@ -90,12 +90,16 @@ def test_what_else_it_costs(ministack_world, new_task, units_of):
     with units_of() as many:
         # The large one costs an item for its payload, too.
         assert all(world.tasks.put_many([*tasks, new_task(payload="x" * 900, large=True)]))
+    pairs = [(one, key_of(one)) for one in (new_task(key=f"order-{n}") for n in range(25))]
+    with units_of() as many_keyed:
+        world.tasks.put_many_keyed(pairs, NOW)
     letter = DeadLetter(task.run_id, task.place, "echo", "", "why", NOW, KEEP)
     world.ledger.close(task.run_id, Outcome(Ending.DEAD), NOW, KEEP)
     world.tasks.list_dead(letter)
     with units_of() as discard:
         assert world.tasks.discard(letter)
     assert (keyed.units, near.units, batch.units) == (4.0, 1.0, 2.0)
+    assert many_keyed.units / 25 == keyed.units
     assert (many.units, discard.units) == (25.0 + 1.0, 4.0)
     # A start, the read of the attempt's number, and the failure.
     assert failure.units == 1.0 + 1.0 + 1.0

@@ -109,6 +109,49 @@ def test_one_key_twice_in_a_batch_makes_one_task_and_another_body_is_a_conflict(
     assert elsewhere.task.task_id != first.task.task_id
 
 
+def test_tasks_with_keys_of_their_own_are_stored_in_batches_of_25(world, add):
+    ends = add(*[due(HOUR, payload=str(n), key=f"k{n}") for n in range(60)])
+    assert [world.stored(end.task).payload for end in ends] == [str(n) for n in range(60)]
+    assert [len(pairs) for pairs, _ in world.store.called("put_many_keyed")] == [25, 25, 10]
+    assert all(end.created for end in ends)
+
+
+def test_near_tasks_with_keys_are_sent_together_and_only_those_that_were_made(world, add):
+    add(due(SECOND, key="k3"))
+    ends = add(*[due(SECOND, key=f"k{n}") for n in range(12)])
+    assert [end.created for end in ends] == [n != 3 for n in range(12)]
+    assert [len(messages) for (messages,) in world.queue.called("send")] == [1, 10, 1]
+    world.play(1)
+    assert len(world.runs) == 12
+
+
+def test_of_a_batch_with_keys_and_without_an_answer_nothing_is_sent_and_all_can_be_asked_for_again(
+    world, add
+):
+    wanted = [Wanted(due(SECOND, key=f"k{n}"), "a") for n in range(30)]
+    world.store.next("put_many_keyed", loses_its_answer)
+    ends = add(*wanted)
+    assert [type(end) for end in ends] == [Unavailable] * 25 + [Added] * 5
+    assert len(world.queue) == 5
+    again = add(*wanted)
+    assert [end.created for end in again] == [False] * 30
+    world.play(2)
+    assert len({task_id for task_id, _, _ in world.runs}) == len(world.runs) == 30
+
+
+def test_a_task_with_a_key_that_is_refused_spoils_no_other(world, add):
+    add(Wanted(due(HOUR, key="taken"), "a"))
+    far = due(4_000 * 24 * HOUR, key="far")
+    ends = add(
+        Wanted(due(HOUR, key="a"), "a"),
+        Wanted(NewTask("ecko", key="b"), "a"),
+        Wanted(far, "a"),
+        Wanted(due(HOUR, key="taken"), "other"),
+        Wanted(due(HOUR, key="c"), "a"),
+    )
+    assert [type(end) for end in ends] == [Added, UnknownJob, InvalidInput, KeyConflict, Added]
+
+
 @pytest.mark.parametrize("key", ["", "k{}", "one for all"])
 def test_what_there_was_no_time_for_is_told_and_can_be_asked_for_again(world, key):
     service = AddTasks(world.add_task, world.store, one_by_one, world.clock, 5 * SECOND)
@@ -118,14 +161,15 @@ def test_what_there_was_no_time_for_is_told_and_can_be_asked_for_again(world, ke
         world.clock.advance(3 * SECOND)
         return real(*args)
 
-    world.store.always("put_keyed" if key else "put_many", slow)
+    for method in ("put_many", "put_keyed", "put_many_keyed"):
+        world.store.always(method, slow)
     ends = service(wanted)
     made = [isinstance(end, Added) for end in ends]
     assert made == [True] * sum(made) + [False] * (60 - sum(made))
-    assert sum(made) == (2 if key else 50)
+    assert sum(made) == (2 if key == "one for all" else 50)
     assert {type(end) for end in ends[sum(made) :]} == {Unavailable}
     world.store.heal()
     if key:
         again = service(wanted)
-        first = 2 if key == "k{}" else 60
+        first = 50 if key == "k{}" else 60
         assert [end.created for end in again] == [False] * first + [True] * (60 - first)

@@ -8,7 +8,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from minutero.aws.batches import AttributeValues, batch_get, batch_put
-from minutero.aws.failures import GuardFailed
+from minutero.aws.failures import GuardFailed, Item
 from minutero.aws.rows import (
     key_bucket,
     payload_attributes,
@@ -94,21 +94,36 @@ class StoredTasks(TasksTable):
 
     def put_keyed(self, task: Task, key: KeyRecord, now: int) -> KeyRecord | None:
         """Create and register the key, in one transaction: four units for small ones."""
-        self._put_large_payload(task)
-        try:
-            self._put_both(task, key, now)
-        except GuardFailed as failed:
-            if 0 not in failed.found:
-                # The key is ours and the task lies there: an earlier try, whose answer got lost.
-                return None
-            holder = to_key_record(key.tenant, key.key, failed.found[0])
-            if holder.task_id == task.task_id:
-                return None
-            self._drop_large_payload(task)
-            return holder
-        return None
+        return self.put_many_keyed([(task, key)], now)[0]
 
-    def _put_both(self, task: Task, key: KeyRecord, now: int) -> None:
+    def put_many_keyed(
+        self, pairs: Sequence[tuple[Task, KeyRecord]], now: int
+    ) -> list[KeyRecord | None]:
+        """Create and register the keys, up to 25 in one transaction: four units each for small ones.
+
+        A transaction that fails tells of every guard that did not hold, with what lies there: without
+        those whose keys are taken it is made again. Source:
+        https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_CancellationReason.html
+        """
+        for task, _ in pairs:
+            self._put_large_payload(task)
+        holders: dict[int, KeyRecord] = {}
+        left = dict(enumerate(pairs))
+        while left:
+            try:
+                self._transact(
+                    [entry for pair in left.values() for entry in self._both(*pair, now)]
+                )
+                break
+            except GuardFailed as failed:
+                settled = _settled(left, failed.found)
+            holders |= {at: holder for at, holder in settled.items() if holder is not None}
+            left = {at: pair for at, pair in left.items() if at not in settled}
+        for at in holders:
+            self._drop_large_payload(pairs[at][0])
+        return [holders.get(at) for at in range(len(pairs))]
+
+    def _both(self, task: Task, key: KeyRecord, now: int) -> list[Entry]:
         registered = {
             "bucket": key_bucket(key.tenant, key.key),
             "sk": KEY_SK,
@@ -118,7 +133,7 @@ class StoredTasks(TasksTable):
         }
         seconds = {":seconds": {"N": str(seconds_until(now))}}
         free = {**self._putting(registered, KEY_IS_FREE), "ExpressionAttributeValues": seconds}
-        self._transact([{"Put": free}, self.entry(task)])
+        return [{"Put": free}, self.entry(task)]
 
     def _putting(self, attributes: Mapping[str, Any], guard: str) -> dict[str, Any]:
         """A put for PutItem and for a transaction alike."""
@@ -194,6 +209,21 @@ class StoredTasks(TasksTable):
             # task is sent either way.
             return False
         return True
+
+
+def _settled(
+    pairs: Mapping[int, tuple[Task, KeyRecord]], found: Mapping[int, Item]
+) -> dict[int, KeyRecord | None]:
+    """Of a transaction of these pairs that failed, those that need not be made again: who holds the key,
+    None where it is the task itself, since an earlier try had made it and its answer got lost."""
+    settled: dict[int, KeyRecord | None] = {}
+    for number, (at, (task, key)) in enumerate(pairs.items()):
+        if 2 * number in found:
+            holder = to_key_record(key.tenant, key.key, found[2 * number])
+            settled[at] = None if holder.task_id == task.task_id else holder
+        elif 2 * number + 1 in found:
+            settled[at] = None
+    return settled
 
 
 def _with_payload(task: Task, payloads: dict[str, str]) -> Task | None:

@@ -36,6 +36,13 @@ class TaskStore(Protocol):
 
         None when stored; otherwise the record that holds the key, and nothing was written."""
 
+    def put_many_keyed(
+        self, pairs: Sequence[tuple[Task, KeyRecord]], now: int
+    ) -> list[KeyRecord | None]:
+        """The same for up to 25, no key twice. Guard: that of each, which spoils no other.
+
+        In the order of `pairs`, as `put_keyed` tells it. When no answer came, each may be stored or not."""
+
     def get_key(self, tenant: str, key: str, now: int) -> KeyRecord | None:
         """What a living key stands for."""
 

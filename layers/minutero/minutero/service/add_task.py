@@ -56,11 +56,11 @@ class AddTask:
             holder = self._holder(new)
             if holder is None:
                 raise
-            return self._made_before(new.key, holder, body_hash)
+            return self.made_before(new.key, holder, body_hash)
         if new.key:
-            holder = self._store.put_keyed(task, _key_record(new, task, body_hash), task.created_at)
+            holder = self._store.put_keyed(task, key_record(new, task, body_hash), task.created_at)
             if holder is not None:
-                return self._made_before(new.key, holder, body_hash)
+                return self.made_before(new.key, holder, body_hash)
         else:
             self._store.put(task)
         self.meter.add(Metric.CREATED)
@@ -77,7 +77,8 @@ class AddTask:
         now = self._clock.now()
         return self._store.get_key(new.tenant, new.key, now) if new.key else None
 
-    def _made_before(self, key: str, holder: KeyRecord, body_hash: str) -> Added:
+    def made_before(self, key: str, holder: KeyRecord, body_hash: str) -> Added:
+        """The task that has the key. Raises KeyConflict for another body, NotFound, Unavailable."""
         if holder.body_hash != body_hash:
             raise KeyConflict(key, holder.task_id)
         return Added(find_task(self._store, holder.task_id), created=False)
@@ -104,5 +105,6 @@ def new_task(new: NewTask, now: int, shards: int, retention: int) -> Task:
     )
 
 
-def _key_record(new: NewTask, task: Task, body_hash: str) -> KeyRecord:
+def key_record(new: NewTask, task: Task, body_hash: str) -> KeyRecord:
+    """What the key of a request stands for."""
     return KeyRecord(new.tenant, new.key, task.task_id, body_hash, task.keep_until)

@@ -1,4 +1,4 @@
-"""Add many tasks: those without a key in batches, those with one each in its own transaction."""
+"""Add many tasks, in batches; those with a key in transactions that hold their keys, too."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -6,13 +6,14 @@ from itertools import chain
 
 from minutero.domain.metrics import Metric
 from minutero.domain.new_task import NewTask
-from minutero.domain.task import Task
+from minutero.domain.task import KeyRecord, Task
 from minutero.errors import MinuteroError, Unavailable
 from minutero.ports import Clock, Parallel, TaskStore
-from minutero.service.add_task import Added, AddTask
+from minutero.service.add_task import Added, AddTask, key_record
 
 PUTS = 25
-"""Tasks of one BatchWriteItem, as many as DynamoDB takes."""
+"""Tasks put together: a BatchWriteItem takes so many, and a batch of claims; a transaction takes 100 entries,
+two each: https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html"""
 
 NO_TIME = "there was no time left for it"
 
@@ -55,38 +56,79 @@ class AddTasks:
 
         numbered = list(enumerate(wanted))
         unkeyed = [(at, one) for at, one in numbered if not one.new.key]
-        batches = [unkeyed[at : at + PUTS] for at in range(0, len(unkeyed), PUTS)]
-        keyed = _by_key(numbered)
+        by_key = _by_key(numbered)
+        firsts = [first for first, *_ in by_key]
+        laters = [later for _, *later in by_key if later]
         ends = [
-            *chain.from_iterable(self.parallel(lambda some: self._put(some, is_over), batches)),
-            *chain.from_iterable(self.parallel(lambda some: self._in_turn(some, is_over), keyed)),
+            *self._side_by_side(lambda some: self._put(some, is_over), _batches(unkeyed)),
+            *self._side_by_side(lambda some: self._put_keyed(some, is_over), _batches(firsts)),
+            *self._side_by_side(lambda some: self._in_turn(some, is_over), laters),
         ]
         return [end for _, end in sorted(ends, key=lambda one: one[0])]
+
+    def _side_by_side(
+        self, add: Callable[[Sequence[Numbered]], Ends], some: Iterable[Sequence[Numbered]]
+    ) -> Iterable[tuple[int, Added | MinuteroError]]:
+        return chain.from_iterable(self.parallel(add, some))
 
     def _put(self, batch: Sequence[Numbered], is_over: Callable[[], bool]) -> Ends:
         if is_over():
             return [(at, Unavailable(NO_TIME)) for at, _ in batch]
-        made: list[tuple[int, Task]] = []
-        ends: Ends = []
-        for at, one in batch:
-            try:
-                made.append((at, self.add_task.prepare(one.new)))
-            except MinuteroError as error:
-                ends.append((at, error))
-        stored = self.store.put_many([task for _, task in made])
-        near: list[Task] = []
-        for (at, task), is_stored in zip(made, stored, strict=True):
+        made, ends = self._prepare(batch)
+        stored = self.store.put_many([task for _, _, task in made])
+        created: list[Task] = []
+        for (at, _, task), is_stored in zip(made, stored, strict=True):
             if is_stored:
-                near.append(task)
+                created.append(task)
                 ends.append((at, Added(task, created=True)))
             else:
                 ends.append((at, Unavailable("the store did not take it; it may be there or not")))
-        self.add_task.meter.add(Metric.CREATED, len(near))
-        self.add_task.send_near.many([task.pointer for task in near])
+        self._created(created)
         return ends
 
+    def _put_keyed(self, batch: Sequence[Numbered], is_over: Callable[[], bool]) -> Ends:
+        """The first of each key."""
+        if is_over():
+            return [(at, Unavailable(NO_TIME)) for at, _ in batch]
+        made, ends = self._prepare(batch)
+        pairs = [(task, key_record(one.new, task, one.body_hash)) for _, one, task in made]
+        try:
+            holders = self.store.put_many_keyed(pairs, self.clock.now())
+        except Unavailable as error:
+            return [*ends, *((at, error) for at, _, _ in made)]
+        created: list[Task] = []
+        for (at, one, task), holder in zip(made, holders, strict=True):
+            if holder is None:
+                created.append(task)
+                ends.append((at, Added(task, created=True)))
+            else:
+                ends.append((at, self._made_before(one, holder)))
+        self._created(created)
+        return ends
+
+    def _prepare(self, batch: Sequence[Numbered]) -> tuple[list[tuple[int, Wanted, Task]], Ends]:
+        """The tasks, not stored yet; and what becomes of those that cannot be, or were before."""
+        made: list[tuple[int, Wanted, Task]] = []
+        ends: Ends = []
+        for at, one in batch:
+            try:
+                made.append((at, one, self.add_task.prepare(one.new)))
+            except MinuteroError:
+                ends.append((at, self._add(one)))
+        return made, ends
+
+    def _created(self, tasks: Sequence[Task]) -> None:
+        self.add_task.meter.add(Metric.CREATED, len(tasks))
+        self.add_task.send_near.many([task.pointer for task in tasks])
+
+    def _made_before(self, one: Wanted, holder: KeyRecord) -> Added | MinuteroError:
+        try:
+            return self.add_task.made_before(one.new.key, holder, one.body_hash)
+        except MinuteroError as error:
+            return error
+
     def _in_turn(self, one_key: Sequence[Numbered], is_over: Callable[[], bool]) -> Ends:
-        """Requests with one key, in their order: who comes first makes the task."""
+        """Later requests with one key, in their order: who came first has made the task."""
         return [(at, Unavailable(NO_TIME) if is_over() else self._add(one)) for at, one in one_key]
 
     def _add(self, one: Wanted) -> Added | MinuteroError:
@@ -94,6 +136,10 @@ class AddTasks:
             return self.add_task(one.new, one.body_hash)
         except MinuteroError as error:
             return error
+
+
+def _batches(some: Sequence[Numbered]) -> list[Sequence[Numbered]]:
+    return [some[at : at + PUTS] for at in range(0, len(some), PUTS)]
 
 
 def _by_key(numbered: Iterable[Numbered]) -> list[list[Numbered]]:

@@ -31,6 +31,11 @@ class MemoryTaskStore(MemoryClosedRuns):
         self._write(task.place, task)
         return None
 
+    def put_many_keyed(
+        self, pairs: Sequence[tuple[Task, KeyRecord]], now: int
+    ) -> list[KeyRecord | None]:
+        return [self.put_keyed(task, key, now) for task, key in pairs]
+
     def get_key(self, tenant: str, key: str, now: int) -> KeyRecord | None:
         holder = self.keys.get((tenant, key))
         return holder if holder is not None and holder.keep_until * 1000 >= now else None
