@@ -61,8 +61,7 @@ def measure(tasks: int = TASKS, rounds: int = ROUNDS) -> dict[str, Any]:
     """Microseconds of CPU, of all threads. The client's come first; `keyed` are of tasks with keys."""
     with stub.deployed() as server, unread_log():
         client, http = by_client(), over_http()
-        # One with a key costs as much as ten without.
-        without, keyed = asked(tasks), asked(max(1, tasks // 10), "order")
+        without, keyed = asked(tasks), asked(tasks, "order")
         return {
             **_beside_floor(server, client, without, rounds),
             "keyed": _beside_floor(server, client, keyed, rounds),

@@ -67,14 +67,21 @@ def test_the_floor_of_the_worker_is_the_same_requests_to_the_ledger(server):
 
 
 @pytest.mark.parametrize("way", [create.by_client, create.over_http])
-def test_tasks_without_keys_are_added_25_a_request_and_those_with_keys_one_by_one(server, way):
+def test_every_task_is_added_once_in_a_batch_or_with_its_key_in_a_transaction(server, way):
     added_by = way()
-    without, keyed = (
-        create.calls_of(server, added_by, create.asked(TASKS)),
-        create.calls_of(server, added_by, create.asked(TASKS, "order")),
+    ((name, batch),) = create.calls_of(server, added_by, create.asked(TASKS))
+    assert name == "BatchWriteItem"
+    assert (
+        len({put["PutRequest"]["Item"]["sk"]["S"] for put in batch["RequestItems"]["Tasks"]})
+        == TASKS
     )
-    assert [name for name, _ in without] == ["BatchWriteItem"]
-    assert [name for name, _ in keyed] == ["TransactWriteItems"] * TASKS
+    keyed = create.calls_of(server, added_by, create.asked(TASKS, "order"))
+    assert {name for name, _ in keyed} == {"TransactWriteItems"}
+    entries = [entry for _, request in keyed for entry in request["TransactItems"]]
+    assert len({str(entry["Put"]["Item"]["sk"]) for entry in entries}) == TASKS + 1, (
+        "a key's is `key`"
+    )
+    assert len(entries) == 2 * TASKS
 
 
 @pytest.mark.parametrize("module", [create, worker])
