@@ -116,6 +116,21 @@ def test_tasks_with_keys_of_their_own_are_stored_in_batches_of_25(world, add):
     assert all(end.created for end in ends)
 
 
+def test_tasks_that_were_there_are_read_together_and_told_as_they_are(world, add):
+    wanted = [Wanted(due(HOUR, key=f"k{n}"), "a") for n in range(20)]
+    before = add(*wanted)
+    moved = before[7].task
+    world.move.reschedule(moved.task_id, lambda now: now + 2 * HOUR)
+    reads = len(world.store.called("get")), len(world.store.called("get_many"))
+    again = add(*wanted)
+    assert [end.created for end in again] == [False] * 20
+    assert [end.task.task_id for end in again] == [end.task.task_id for end in before]
+    assert again[7].task.run_at == NOW + 2 * HOUR
+    # The address of the one that was moved, and where it lies now.
+    assert len(world.store.called("get")) - reads[0] == 2
+    assert len(world.store.called("get_many")) - reads[1] == 1
+
+
 def test_near_tasks_with_keys_are_sent_together_and_only_those_that_were_made(world, add):
     add(due(SECOND, key="k3"))
     ends = add(*[due(SECOND, key=f"k{n}") for n in range(12)])

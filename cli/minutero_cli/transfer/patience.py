@@ -13,6 +13,9 @@ Given = TypeVar("Given")
 PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 """Seconds between the tries of a request; about half of each, up to all. A minute in all."""
 
+STRANGER = 3
+"""Tries of an address that has never answered."""
+
 LONGEST_PAUSE = 60.0
 """Seconds: the longest Retry-After that is waited for."""
 
@@ -29,7 +32,8 @@ class Stopped(Exception):
 class Patience:
     """Waits between tries, until it is told to stop.
 
-    `answered` says that the API is there: until then no answer means a wrong address, and is not waited for.
+    `answered` says that the API is there: until then no answer is likely a wrong address, and not waited
+    for so long.
     """
 
     stopped: threading.Event = field(default_factory=threading.Event)
@@ -40,11 +44,12 @@ class Patience:
 
         Raises ApiError for a refusal, and when it had no answer to the last try; Stopped.
         """
-        for pause in PAUSES:
+        for tries, pause in enumerate(PAUSES, 1):
             try:
                 given = call()
             except ApiError as error:
-                if not may_pass(error.status) or not (error.status or self.answered.is_set()):
+                known = error.status or self.answered.is_set()
+                if not may_pass(error.status) or (tries == STRANGER and not known):
                     raise
                 wanted = error.retry_after or 0.0
                 if wanted > LONGEST_PAUSE:

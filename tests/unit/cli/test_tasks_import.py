@@ -5,6 +5,7 @@ import json
 import sys
 import urllib.error
 from threading import Barrier
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,7 +13,7 @@ from minutero.domain.instants import HOUR, format_instant
 from minutero_cli import import_tasks
 from minutero_cli.main import run
 from minutero_cli.transfer import batches, source
-from minutero_cli.transfer.patience import PAUSES
+from minutero_cli.transfer.patience import PAUSES, STRANGER, Patience, Stopped
 
 from .memory_api import lost, refused
 
@@ -325,11 +326,30 @@ def test_an_api_that_goes_away_ends_the_import_with_what_was_done_and_what_to_do
     assert imported(file(lines(100)))[1] == counted(70, 30)
 
 
-def test_an_api_that_was_never_there_is_not_waited_for(api, file, imported):
+def test_an_api_that_was_never_there_is_not_waited_for_long(api, file, imported, monkeypatch):
+    monkeypatch.setattr(Patience, "wait", lambda *_: None)
     code, counts, told = imported(file(lines(1)))
     assert (code, counts) == (1, counted(complete=False))
     assert "does not answer at" in told
-    assert len(api.requests) == 1
+    assert len(api.requests) == STRANGER
+
+
+def test_retry_after_is_waited_for_and_a_pause_is_spread():
+    waited = []
+    stopped = SimpleNamespace(wait=waited.append)
+    for _ in range(50):
+        Patience(stopped).wait(4.0)
+        Patience(stopped).wait(4.0, at_least=7.0)
+    assert all(2.0 <= one <= 4.0 for one in waited[::2])
+    assert len(set(waited[::2])) > 1
+    assert set(waited[1::2]) == {7.0}
+
+
+def test_who_waits_is_told_when_to_stop():
+    patience = Patience()
+    patience.stopped.set()
+    with pytest.raises(Stopped):
+        patience.wait(1_000.0)
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])

@@ -77,11 +77,16 @@ class AddTask:
         now = self._clock.now()
         return self._store.get_key(new.tenant, new.key, now) if new.key else None
 
-    def made_before(self, key: str, holder: KeyRecord, body_hash: str) -> Added:
-        """The task that has the key. Raises KeyConflict for another body, NotFound, Unavailable."""
+    def made_before(
+        self, key: str, holder: KeyRecord, body_hash: str, found: Task | None = None
+    ) -> Added:
+        """The task that has the key, read unless it is `found` already.
+
+        Raises KeyConflict for another body, NotFound, Unavailable.
+        """
         if holder.body_hash != body_hash:
             raise KeyConflict(key, holder.task_id)
-        return Added(find_task(self._store, holder.task_id), created=False)
+        return Added(found or find_task(self._store, holder.task_id), created=False)
 
 
 def new_task(new: NewTask, now: int, shards: int, retention: int) -> Task:

@@ -6,7 +6,7 @@ from itertools import chain
 
 from minutero.domain.metrics import Metric
 from minutero.domain.new_task import NewTask
-from minutero.domain.task import KeyRecord, Task
+from minutero.domain.task import KeyRecord, Pointer, Task, first_place
 from minutero.errors import MinuteroError, Unavailable
 from minutero.ports import Clock, Parallel, TaskStore
 from minutero.service.add_task import Added, AddTask, key_record
@@ -96,13 +96,14 @@ class AddTasks:
             holders = self.store.put_many_keyed(pairs, self.clock.now())
         except Unavailable as error:
             return [*ends, *((at, error) for at, _, _ in made)]
+        found = self._found([holder for holder in holders if holder is not None])
         created: list[Task] = []
         for (at, one, task), holder in zip(made, holders, strict=True):
             if holder is None:
                 created.append(task)
                 ends.append((at, Added(task, created=True)))
             else:
-                ends.append((at, self._made_before(one, holder)))
+                ends.append((at, self._made_before(one, holder, found.get(holder.task_id))))
         self._created(created)
         return ends
 
@@ -121,9 +122,20 @@ class AddTasks:
         self.add_task.meter.add(Metric.CREATED, len(tasks))
         self.add_task.send_near.many([task.pointer for task in tasks])
 
-    def _made_before(self, one: Wanted, holder: KeyRecord) -> Added | MinuteroError:
+    def _found(self, holders: Sequence[KeyRecord]) -> dict[str, Task]:
+        """The tasks of keys, by id, in one read; those that were moved, or are gone, are left out."""
+        pointers = [Pointer(first_place(holder.task_id), due=0) for holder in holders]
         try:
-            return self.add_task.made_before(one.new.key, holder, one.body_hash)
+            tasks = self.store.get_many(pointers) if pointers else {}
+        except Unavailable:
+            return {}
+        return {task.task_id: task for task in tasks.values() if task.moved_to is None}
+
+    def _made_before(
+        self, one: Wanted, holder: KeyRecord, found: Task | None
+    ) -> Added | MinuteroError:
+        try:
+            return self.add_task.made_before(one.new.key, holder, one.body_hash, found)
         except MinuteroError as error:
             return error
 
