@@ -4,19 +4,18 @@ The tasks of a month are spread evenly here. What one costs is measured as dense
 claim, the page and the lease are shared by the tasks of one shard and minute.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from bench.deployment import ROOT
 from bench.idle import MINUTES, idle_month
 from bench.ledger import Ledger, scheduler
+from bench.pages import fill, table
 from bench.prices import AS_OF, MILLION, PRICES
 from bench.ways import Way, burst, far
 from minutero_cli.local.scratch import folder, ministack
 
 PAGE = ROOT / "docs" / "cost.md"
-MADE = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 VOLUMES = (10_000, 1_000_000, 10_000_000, 100_000_000)
 SHARDS = 8
@@ -91,8 +90,8 @@ def tables(told: Mapping[str, Any]) -> dict[str, str]:
     per = [[name, *(_usd(ours[n].get(line, 0.0)) for n in VOLUMES)] for line, name in LINES.items()]
     per += [["**all of it**", *(_usd(ours[n]["total"]) for n in VOLUMES)]]
     return {
-        "month": _table(head, rows),
-        "million": _table(["dollars for a million", *(f"{n:,}" for n in VOLUMES)], per),
+        "month": table(head, rows),
+        "million": table(["dollars for a million", *(f"{n:,}" for n in VOLUMES)], per),
         "asof": f"Prices are those of us-east-1, as of {AS_OF}, without free tiers.",
     }
 
@@ -103,11 +102,6 @@ def month(empty: Bill, bill: Bill, line: str, tasks: int) -> float:
     return empty.get(line, 0) + watched + _of(bill, line, tasks)
 
 
-def page(text: str, made: Mapping[str, str]) -> str:
-    """The page with its tables made anew."""
-    return MADE.sub(lambda found: f"{found[1]}\n{made[found[2]]}\n\n{found[3]}", text)
-
-
 def _of(bill: Bill, line: str, tasks: int) -> float:
     return bill.get(line, 0.0) * tasks / MILLION
 
@@ -116,10 +110,5 @@ def _usd(cost: float) -> str:
     return f"{cost:,.2f}" if cost < 100 else f"{cost:,.0f}"
 
 
-def _table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
 if __name__ == "__main__":
-    PAGE.write_text(page(PAGE.read_text("utf-8"), tables(measure())), "utf-8")
+    fill(PAGE, tables(measure()))

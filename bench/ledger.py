@@ -66,8 +66,7 @@ class Ledger:
 def measure(
     ways: Iterable[Way] = WAYS, sizes: Iterable[int] = SIZES, shards: int = 8
 ) -> dict[str, Any]:
-    """The first way, with the first size and without a key, is the ledger's own figure. With keys a batch is
-    created as single tasks are."""
+    """The first way, with the first size and without a key, is the ledger's own figure."""
     with folder() as home, ministack(home) as endpoint:
         ledger = Ledger(endpoint)
         rows = [
@@ -75,7 +74,6 @@ def measure(
             for size in sizes
             for keyed in (False, True)
             for way in ways
-            if not (keyed and way.batched)
         ]
         idle = idle_month(endpoint, shards)
     plain = [row for row in rows if not row["keyed"]]
