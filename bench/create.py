@@ -22,7 +22,7 @@ from minutero.wiring.process import CLOCK
 TASKS = 500
 """Of a round: as many as one request takes."""
 
-ROUNDS = 7
+ROUNDS = 5
 
 Asked = list[dict[str, Any]]
 
