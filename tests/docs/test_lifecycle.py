@@ -117,6 +117,8 @@ def is_guard(statement):
             return True
         case ast.Assign(value=ast.Constant(value=str(text))):
             return bool(COMPARES.search(text))
+        case ast.Assign(value=ast.JoinedStr() as text):
+            return bool(COMPARES.search(ast.unparse(text)))
     return False
 
 
