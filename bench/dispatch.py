@@ -27,7 +27,7 @@ from minutero.domain.instants import DAY, MINUTE, SECOND
 from minutero.domain.task import Task, new_task_id, place_of
 from minutero.wiring.process import CLOCK, bound_tables
 
-TASKS = 6_000
+TASKS = 4_000
 ROUNDS = 5
 AHEAD = 2 * MINUTE
 """The tasks' minute: within the look-ahead, even if a minute ends while it is filled."""
