@@ -27,7 +27,7 @@ MEASUREMENTS = (
 )
 """The modules of this package that have a `measure`, in order."""
 
-EACH, TOGETHER = 5 * 60, 15 * 60
+EACH, TOGETHER = 6 * 60, 15 * 60
 """Seconds: the most one may take, and all of them."""
 
 RESULTS = Path(__file__).with_name("results.json")
