@@ -43,7 +43,7 @@ def import_tasks(
     ] = False,
     at_once: Annotated[
         int, typer.Option(min=1, max=32, metavar="N", help="How many requests at a time.")
-    ] = 4,
+    ] = 2,
     stack: StackOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
 ) -> None:
