@@ -70,9 +70,9 @@ run: setup ## start the local stack, add demo tasks and follow them until Ctrl-C
 	@$(VENV)/minutero local up
 	@$(VENV)/python -m minutero_cli.demo
 
-# Two halves side by side: what is built and deployed waits a lot, the rest does not. The first half is told
-# when it is over. With make's own jobs, Ctrl-C reaches both.
-DEPLOYED := tests/packaging tests/stack tests/sam_local
+# Two halves side by side, each about as long as the other: what is built and deployed waits a lot, and has the
+# trials beside it. The first half is told when it is over. With make's own jobs, Ctrl-C reaches both.
+DEPLOYED := tests/packaging tests/stack tests/readme tests/trials tests/sam_local
 REST = $(filter-out $(DEPLOYED),$(shell sed -n 's|^    "\(tests/[a-z_]*\)",$$|\1|p' pyproject.toml))
 
 test: setup static ## the whole test suite, the local-stack tests among it
