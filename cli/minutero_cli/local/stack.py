@@ -110,7 +110,9 @@ class LocalStack:
         try:
             answer = self.client("lambda").invoke(FunctionName=name, Payload=payload)
         except (BotoCoreError, ClientError) as error:
-            raise CommandError(f"{name} gave no answer: {error}; see: minutero local logs") from None
+            raise CommandError(
+                f"{name} gave no answer: {error}; see: minutero local logs"
+            ) from None
         told = json.loads(answer["Payload"].read() or b"null")
         if "FunctionError" in answer:
             why = told.get("errorMessage", told) if isinstance(told, dict) else told
