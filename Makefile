@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-deployed test-rest check audit simulate fuzz soak bench sam-local pictures static format lint deploy down clean
+.PHONY: help setup run test test-deployed test-rest check audit simulate fuzz soak bench sam-local pictures static format lint deploy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
