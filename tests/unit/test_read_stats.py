@@ -145,6 +145,23 @@ def test_where_the_budget_does_not_suffice_it_says_so(world, monkeypatch):
     assert not told["overdue"]["complete"]
 
 
+def test_both_stretches_together_have_the_time_of_one_request(world):
+    """Twice that time would be longer than the API has."""
+
+    def slow(real, *args):
+        world.clock.advance(SECOND)
+        return real(*args)
+
+    world.tick()
+    world.clock.advance(HOUR)
+    begun = world.clock.now()
+    world.store.always("page_tasks", slow)
+    told = stats(world)
+    assert not told["overdue"]["complete"]
+    last_read = 2 * SECOND
+    assert world.clock.now() - begun <= walk.TIME + last_read
+
+
 def test_what_runs_is_told_longest_first_and_with_its_attempt(world):
     tasks = [world.add() for _ in range(SHOWN + 2)]
     for second, task in enumerate(tasks):

@@ -10,7 +10,7 @@ from minutero.domain.task import Task
 from minutero.ports import Clock, Parallel, RunLedger, TaskStore
 from minutero.service.read_task import TaskView
 from minutero.service.shards import Shards
-from minutero.service.walk import Chunk, Position, Walk
+from minutero.service.walk import TIME, Chunk, Position, Walk
 
 RUNS = 100
 """Run records read in one request, as many as DynamoDB gives."""
@@ -68,13 +68,15 @@ class ListTasks:
                     return _page(found, _behind(view.task, chunk))
         return _page(found, following)
 
-    def seen(self, query: TaskQuery) -> Iterator[tuple[Iterator[TaskView], bool]]:
+    def seen(self, query: TaskQuery, time: int = TIME) -> Iterator[tuple[Iterator[TaskView], bool]]:
         """The tasks, some at a time and in the order of the second they are due in, each time with whether
-        all are seen with them: the budget of a request may end before."""
-        for chunk in self._chunks(query, None):
+        all are seen with them: the budget of a request may end before, or the `time`, in milliseconds."""
+        for chunk in self._chunks(query, None, time):
             yield self._views(chunk.rows, query), chunk.following is None
 
-    def _chunks(self, query: TaskQuery, start: Position | None) -> Iterator[Chunk[Task]]:
+    def _chunks(
+        self, query: TaskQuery, start: Position | None, time: int = TIME
+    ) -> Iterator[Chunk[Task]]:
         walk: Walk[Task] = Walk(
             lambda minute, shard, after: self.store.page_tasks(
                 bucket_name(minute, shard), after, query.job, LOOKS
@@ -83,6 +85,7 @@ class ListTasks:
             self.shards.for_writing(self.clock.now()),
             self.parallel,
             self.clock,
+            time,
         )
         minutes = range(minute_of(query.start), query.end, MINUTE)
         return walk.chunks(minutes, start or _first(query.start))

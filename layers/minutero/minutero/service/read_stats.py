@@ -8,6 +8,7 @@ from minutero.service.backlog import Backlog, is_overdue
 from minutero.service.list_tasks import ListTasks, TaskQuery
 from minutero.service.read_task import TaskView
 from minutero.service.shards import Shards
+from minutero.service.walk import TIME
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +72,20 @@ class ReadStats:
             backlog,
             complete,
             self._overdue(
-                Overdue(min(start, now), min(end, now), complete, backlog.oldest_overdue), watermark
+                Overdue(min(start, now), min(end, now), complete, backlog.oldest_overdue),
+                watermark,
+                max(0, now + TIME - self.clock.now()),
             ),
         )
 
-    def _overdue(self, found: Overdue, watermark: int | None) -> Overdue:
+    def _overdue(self, found: Overdue, watermark: int | None, time: int) -> Overdue:
         """What is not settled before the stretch is looked through as well, from the watermark up to the
-        first that is found. What is settled was sent: it may be late in the queue alone."""
+        first that is found. What is settled was sent: it may be late in the queue alone. `time` is what the
+        stretch has left of that of one request."""
         if watermark is None or watermark >= found.start:
             return found
         complete = False
-        for views, complete in self.list_tasks.seen(TaskQuery(watermark, found.start)):  # noqa: B007
+        for views, complete in self.list_tasks.seen(TaskQuery(watermark, found.start), time):  # noqa: B007
             oldest = next(filter(is_overdue, views), None)
             if oldest is not None:
                 return replace(found, start=watermark, complete=True, oldest=oldest)

@@ -39,18 +39,20 @@ class Chunk(Generic[Row]):
 @dataclass(frozen=True, slots=True)
 class Walk(Generic[Row]):
     """`read(part, shard, after)` gives one page: its rows, and the last sort key it looked at, None at the
-    end of that partition. `sort_key` is a row's place in the order of its part."""
+    end of that partition. `sort_key` is a row's place in the order of its part. `time` is how many
+    milliseconds it may take before it begins no read but its first."""
 
     read: Callable[[int, int, str], tuple[Sequence[Row], str | None]]
     sort_key: Callable[[Row], str]
     shards: int
     parallel: Parallel
     clock: Clock
+    time: int = TIME
 
     def chunks(self, parts: range, start: Position) -> Iterator[Chunk[Row]]:
         """From `start` on, until the parts or the budget of one request end. A chunk may be empty."""
         position, reads, rows = start, 0, 0
-        until = self.clock.now() + TIME
+        until = self.clock.now() + self.time
         while reads < READS and rows < ROWS:
             chunk, looked_at = self._step(position, parts)
             yield chunk
