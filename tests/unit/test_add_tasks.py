@@ -9,6 +9,7 @@ from minutero.domain.task import State
 from minutero.errors import InvalidInput, KeyConflict, Unavailable, UnknownJob
 from minutero.service.add_task import Added
 from minutero.service.add_tasks import AddTasks, Wanted
+from minutero.service.job_catalog import JobCatalog
 from minutero.testing.memory import one_by_one
 
 
@@ -165,6 +166,26 @@ def test_a_task_with_a_key_that_is_refused_spoils_no_other(world, add):
         Wanted(due(HOUR, key="c"), "a"),
     )
     assert [type(end) for end in ends] == [Added, UnknownJob, InvalidInput, KeyConflict, Added]
+
+
+@pytest.mark.parametrize("key", ["", "k{}"])
+def test_a_worker_that_is_slow_to_tell_its_jobs_is_waited_for_once(world, key):
+    """Asked for each task of a batch, it would take longer than the API has."""
+    begun = world.clock.now()
+    world.catalog = JobCatalog(world.settings, lambda: world.clock.advance(7 * SECOND))
+    service = AddTasks(world.add_task, world.store, one_by_one, world.clock, 5 * SECOND)
+    ends = service([Wanted(NewTask("ecko", key=key.format(n)), "") for n in range(60)])
+    assert [type(end) for end in ends] == [UnknownJob] + [Unavailable] * 59
+    assert world.clock.now() - begun == 7 * SECOND
+
+
+@pytest.mark.parametrize("key", ["", "k{}"])
+def test_a_store_that_does_not_tell_the_jobs_is_asked_once_a_task(world, key):
+    world.settings.always("jobs", is_down)
+    service = AddTasks(world.add_task, world.store, one_by_one, world.clock)
+    ends = service([Wanted(due(HOUR, key=key.format(n)), "") for n in range(3)])
+    assert [type(end) for end in ends] == [Unavailable] * 3
+    assert len(world.settings.called("jobs")) == 3
 
 
 @pytest.mark.parametrize("key", ["", "k{}", "one for all"])

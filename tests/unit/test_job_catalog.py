@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor, wait
+
 import pytest
 from faults import Faulty, is_down
 from world import NOW
@@ -93,6 +95,26 @@ def test_a_worker_that_is_still_starting_refuses_no_job_and_is_asked_again(setti
     with pytest.raises(JobsUnknown):
         catalog.has("echo", NOW)
     assert catalog.has("echo", NOW + 5 * SECOND)
+
+
+@pytest.mark.parametrize("told", [None, {"echo"}], ids=["nothing told yet", "a new job"])
+def test_who_comes_while_the_worker_is_asked_waits_for_its_answer(settings, told):
+    """The tasks of a batch are added side by side."""
+    if told is not None:
+        settings.announce_jobs(frozenset(told))
+    worker, others = Worker(settings, "echo", "fresh"), []
+
+    def slow():
+        others.append(threads.submit(catalog.has, "fresh", NOW))
+        # One that does not wait for the answer ends here, with another one.
+        wait(others, timeout=0.1)
+        worker()
+
+    catalog = JobCatalog(settings, slow)
+    with ThreadPoolExecutor(1) as threads:
+        assert catalog.has("fresh", NOW)
+        assert others[0].result()
+    assert worker.asked == 1
 
 
 def test_a_worker_without_jobs_has_told_so(settings):

@@ -51,12 +51,8 @@ class AddTask:
         """
         try:
             task = self.prepare(new)
-        except UnknownJob:
-            # A request repeated after its job was taken out still has its task.
-            holder = self._holder(new)
-            if holder is None:
-                raise
-            return self.made_before(new.key, holder, body_hash)
+        except UnknownJob as unknown:
+            return self.repeated(new, body_hash, unknown)
         if new.key:
             holder = self._store.put_keyed(task, key_record(new, task, body_hash), task.created_at)
             if holder is not None:
@@ -73,9 +69,16 @@ class AddTask:
             raise UnknownJob(new.job, self._jobs.names(now))
         return new_task(new, now, self._shards.for_writing(now), self._timing.retention)
 
-    def _holder(self, new: NewTask) -> KeyRecord | None:
+    def repeated(self, new: NewTask, body_hash: str, unknown: UnknownJob) -> Added:
+        """The task of a request that is repeated after its job was taken out.
+
+        Raises `unknown` when there is none, KeyConflict, NotFound, Unavailable.
+        """
         now = self._clock.now()
-        return self._store.get_key(new.tenant, new.key, now) if new.key else None
+        holder = self._store.get_key(new.tenant, new.key, now) if new.key else None
+        if holder is None:
+            raise unknown
+        return self.made_before(new.key, holder, body_hash)
 
     def made_before(
         self, key: str, holder: KeyRecord, body_hash: str, found: Task | None = None

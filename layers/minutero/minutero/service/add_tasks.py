@@ -7,7 +7,7 @@ from itertools import chain
 from minutero.domain.metrics import Metric
 from minutero.domain.new_task import NewTask
 from minutero.domain.task import KeyRecord, Pointer, Task, first_place
-from minutero.errors import MinuteroError, Unavailable
+from minutero.errors import MinuteroError, Unavailable, UnknownJob
 from minutero.ports import Clock, Parallel, TaskStore
 from minutero.service.add_task import Added, AddTask, key_record
 
@@ -72,9 +72,7 @@ class AddTasks:
         return chain.from_iterable(self.parallel(add, some))
 
     def _put(self, batch: Sequence[Numbered], is_over: Callable[[], bool]) -> Ends:
-        if is_over():
-            return [(at, Unavailable(NO_TIME)) for at, _ in batch]
-        made, ends = self._prepare(batch)
+        made, ends = self._prepare(batch, is_over)
         stored = self.store.put_many([task for _, _, task in made])
         created: list[Task] = []
         for (at, _, task), is_stored in zip(made, stored, strict=True):
@@ -88,9 +86,7 @@ class AddTasks:
 
     def _put_keyed(self, batch: Sequence[Numbered], is_over: Callable[[], bool]) -> Ends:
         """The first of each key."""
-        if is_over():
-            return [(at, Unavailable(NO_TIME)) for at, _ in batch]
-        made, ends = self._prepare(batch)
+        made, ends = self._prepare(batch, is_over)
         pairs = [(task, key_record(one.new, task, one.body_hash)) for _, one, task in made]
         try:
             holders = self.store.put_many_keyed(pairs, self.clock.now())
@@ -107,15 +103,23 @@ class AddTasks:
         self._created(created)
         return ends
 
-    def _prepare(self, batch: Sequence[Numbered]) -> tuple[list[tuple[int, Wanted, Task]], Ends]:
+    def _prepare(
+        self, batch: Sequence[Numbered], is_over: Callable[[], bool]
+    ) -> tuple[list[tuple[int, Wanted, Task]], Ends]:
         """The tasks, not stored yet; and what becomes of those that cannot be, or were before."""
         made: list[tuple[int, Wanted, Task]] = []
         ends: Ends = []
         for at, one in batch:
+            # For each: to learn whether there is its job may take seconds.
+            if is_over():
+                ends.append((at, Unavailable(NO_TIME)))
+                continue
             try:
                 made.append((at, one, self.add_task.prepare(one.new)))
-            except MinuteroError:
-                ends.append((at, self._add(one)))
+            except UnknownJob as error:
+                ends.append((at, self._repeated(one, error)))
+            except MinuteroError as error:
+                ends.append((at, error))
         return made, ends
 
     def _created(self, tasks: Sequence[Task]) -> None:
@@ -136,6 +140,12 @@ class AddTasks:
     ) -> Added | MinuteroError:
         try:
             return self.add_task.made_before(one.new.key, holder, one.body_hash, found)
+        except MinuteroError as error:
+            return error
+
+    def _repeated(self, one: Wanted, unknown: UnknownJob) -> Added | MinuteroError:
+        try:
+            return self.add_task.repeated(one.new, one.body_hash, unknown)
         except MinuteroError as error:
             return error
 

@@ -1,6 +1,7 @@
 """Which jobs are deployed, as a writer sees it."""
 
 from collections.abc import Callable
+from threading import Lock
 
 from minutero.domain.instants import MINUTE, SECOND
 from minutero.errors import JobsUnknown
@@ -14,7 +15,7 @@ class JobCatalog:
 
     `ask_worker` makes the worker announce its jobs now. It is only called for a name that is not known, so
     that a broken worker keeps nobody from adding tasks, and at most every 5 s, so that a client which sends
-    unknown names does not keep the worker busy.
+    unknown names does not keep the worker busy. Who comes meanwhile waits for the answer.
     """
 
     def __init__(
@@ -25,6 +26,7 @@ class JobCatalog:
         self._names: frozenset[str] | None = None
         self._read_at = 0
         self._asked_at = 0
+        self._asking = Lock()
 
     def has(self, job: str, now: int) -> bool:
         """True when the job is deployed. Raises as `names` does."""
@@ -41,11 +43,12 @@ class JobCatalog:
         return names
 
     def _fresh_names(self, now: int) -> frozenset[str]:
-        if self._ask_worker is not None and now - self._asked_at >= ASK_AGAIN_AFTER:
-            self._asked_at = now
-            self._ask_worker()
-            self._read(now)
-        return self._names or frozenset()
+        with self._asking:
+            if self._ask_worker is not None and now - self._asked_at >= ASK_AGAIN_AFTER:
+                self._asked_at = now
+                self._ask_worker()
+                self._read(now)
+            return self._names or frozenset()
 
     def _read(self, now: int) -> None:
         self._names, self._read_at = self._settings.jobs(), now
