@@ -77,6 +77,29 @@ def state():
     return [part.read() for part in PARTS]
 
 
+def test_a_logger_that_is_made_while_loggers_are_looked_at_fails_no_run(monkeypatch):
+    """A thread that a job has left may make one at any time."""
+
+    class MadeMeanwhile(logging.Logger):
+        @property
+        def disabled(self):
+            logging.getLogger(f"left.{len(known)}")
+            return False
+
+        @disabled.setter
+        def disabled(self, _):
+            pass
+
+    known = dict(logging.root.manager.loggerDict)
+    known["one"] = MadeMeanwhile("one")
+    known["another"] = logging.getLogger("another")
+    monkeypatch.setattr(logging.root.manager, "loggerDict", known)
+    before = len(known)
+    with contained():
+        pass
+    assert len(known) > before
+
+
 @pytest.mark.parametrize("kind", CHANGES)
 @pytest.mark.parametrize("leaves_by", [None, ValueError, SystemExit])
 def test_what_was_changed_is_put_back_and_told_whatever_the_end(

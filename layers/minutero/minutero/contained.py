@@ -109,7 +109,8 @@ class _Logging(NamedTuple):
 
 def _logging() -> _Logging:
     """`logging.config` disables each logger that it does not name."""
-    known: Iterable[Any] = logging.root.manager.loggerDict.values()
+    # A copy, in one step: a thread that a job has left may make a logger meanwhile.
+    known: Iterable[Any] = list(logging.root.manager.loggerDict.values())
     return _Logging(
         [(list(one.handlers), one.level, one.propagate) for one in OURS],
         # Some hundred, twice a run: no call for each.
