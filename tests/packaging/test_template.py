@@ -150,12 +150,16 @@ def test_the_worker_has_pollers_or_a_maximum_but_not_both(translated):
     nothing = {"Ref": "AWS::NoValue"}
     condition, with_pollers, without = worker["ScalingConfig"]["Fn::If"]
     assert (condition, with_pollers, without == nothing) == ("HasPollers", nothing, False)
-    condition, with_pollers, without = worker["ProvisionedPollerConfig"]["Fn::If"]
+    condition, taken_back, kept = worker["ProvisionedPollerConfig"]["Fn::If"]
+    # An update that does not name them leaves them there, and billed.
+    assert (condition, taken_back) == ("TakesPollersBack", {})
+    condition, with_pollers, without = kept["Fn::If"]
     assert (condition, with_pollers == nothing, without) == ("HasPollers", False, nothing)
 
 
 @pytest.mark.parametrize(
-    ("pollers", "allowed"), [("0", True), ("1", False), ("2", True), ("200", True), ("201", False)]
+    ("pollers", "allowed"),
+    [("0", True), ("off", True), ("1", False), ("2", True), ("200", True), ("201", False)],
 )
 def test_lambda_takes_two_to_two_hundred_pollers(template, pollers, allowed):
     pattern = template["Parameters"]["WorkerPollers"]["AllowedPattern"]
