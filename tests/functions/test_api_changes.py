@@ -74,9 +74,9 @@ def test_a_batch_is_answered_task_by_task_in_order(http):
                 {"job": "nobody"},
                 {"job": "echo", "payload": "x" * 2_000, "delay_seconds": 3600},
                 "no object",
-                {"job": "echo", "key": "k", "delay_seconds": 60},
-                {"job": "echo", "key": "k", "delay_seconds": 60},
-                {"job": "echo", "key": "k", "delay_seconds": 61},
+                {"job": "echo", "key": "k", "delay_seconds": 3600},
+                {"job": "echo", "key": "k", "delay_seconds": 3600},
+                {"job": "echo", "key": "k", "delay_seconds": 3601},
             ]
         },
     )

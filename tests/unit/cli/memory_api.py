@@ -3,6 +3,7 @@
 import importlib.util
 import io
 import json
+import logging
 import sys
 import urllib.error
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from threading import Lock
 from types import SimpleNamespace
+from unittest.mock import patch
 from urllib.parse import unquote, urlsplit
 
 # The folders of tests are no packages; how a request becomes an event is the fuzzer's.
@@ -18,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "fuzz"))
 from memory_app import event_of, gives_up
 
 from minutero import wiring
+from minutero.aws import json_lines
 from minutero.domain.task import Task
 from minutero.testing import MinuteroApp
 
@@ -29,7 +32,9 @@ def api_app():
     """functions/api/app.py; what it serves is what `wiring.api` gives it."""
     spec = importlib.util.spec_from_file_location("api_in_memory", ROOT / "functions/api/app.py")
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    # Its logger would print from then on, in other tests too.
+    with patch.object(json_lines, "function_logger", lambda: logging.getLogger("minutero")):
+        spec.loader.exec_module(module)
     return module
 
 
