@@ -69,6 +69,19 @@ def test_one_that_would_overlap_is_skipped_and_says_why(world):
     assert world.meter.totals()[Metric.OVERLAPS] == 1
 
 
+def test_one_that_was_cancelled_while_it_waited_is_over_at_once(world):
+    put(world, "queue")
+    second = run_now(world)
+    world.cancel(second.task_id)
+    while world.memory.queue.receive(world.clock.now()) is not None:
+        pass
+    _, verdict = during_a_run(world, lambda: world.deliver(second))
+    assert verdict is Verdict.KNOWN
+    assert world.status(second) is Status.CANCELLED
+    assert second.task_id not in world.waiting_ids()
+    assert len(world.runs) == 1
+
+
 def test_one_that_would_overlap_waits_until_the_other_is_over(world):
     put(world, "queue")
     second = run_now(world)

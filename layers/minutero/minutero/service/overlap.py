@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from minutero.domain.exchanged import Failed, Finished, RunResult
 from minutero.domain.instants import SECOND
 from minutero.domain.run import Ending, Outcome
-from minutero.domain.task import Task
+from minutero.domain.task import State, Task
 from minutero.domain.timing import Timing
 from minutero.errors import RetryLater
 from minutero.ports import Clock, OverlapLocks
@@ -36,8 +36,13 @@ class OneAtATime:
         return self.locks.take(_schedule(task), task.task_id, now, until)
 
     def waits(self, task: Task) -> bool:
-        """Whether a run that may not start is put off; else it is skipped."""
-        return task.occurrence is not None and task.occurrence.overlap == "queue"
+        """Whether a run that may not start is put off; else it is skipped.
+
+        One that was cancelled is over, and so waits for nothing: put off, its message would come back for as
+        long as the other goes on.
+        """
+        is_over = task.state is State.CANCELLED
+        return task.occurrence is not None and task.occurrence.overlap == "queue" and not is_over
 
     def concluded(self, task: Task, result: RunResult, pause: int) -> None:
         """After an attempt: keep the lock for the next one, which starts after `pause`, or let it go."""
