@@ -69,15 +69,26 @@ def test_one_that_would_overlap_is_skipped_and_says_why(world):
     assert world.meter.totals()[Metric.OVERLAPS] == 1
 
 
-def test_one_that_was_cancelled_while_it_waited_is_over_at_once(world):
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        (lambda world, task: world.cancel(task.task_id), Status.CANCELLED),
+        (
+            lambda world, task: world.move.reschedule(task.task_id, lambda now: now + HOUR),
+            Status.SCHEDULED,
+        ),
+    ],
+    ids=["cancelled", "moved"],
+)
+def test_the_message_of_one_that_is_over_while_it_waited_is_acknowledged(world, change, status):
     put(world, "queue")
     second = run_now(world)
-    world.cancel(second.task_id)
+    change(world, second)
     while world.memory.queue.receive(world.clock.now()) is not None:
         pass
     _, verdict = during_a_run(world, lambda: world.deliver(second))
     assert verdict is Verdict.KNOWN
-    assert world.status(second) is Status.CANCELLED
+    assert world.status(second) is status
     assert second.task_id not in world.waiting_ids()
     assert len(world.runs) == 1
 

@@ -13,6 +13,9 @@ from minutero.ports import Clock, OverlapLocks
 PAUSE = 10 * SECOND
 """After so long a run that waits for another looks again whether that is over."""
 
+OVER = (State.CANCELLED, State.MOVED, State.DEAD)
+"""Set together with the end of the run."""
+
 OVERLAPS = "another run of its schedule was not over"
 
 
@@ -38,10 +41,10 @@ class OneAtATime:
     def waits(self, task: Task) -> bool:
         """Whether a run that may not start is put off; else it is skipped.
 
-        One that was cancelled is over, and so waits for nothing: put off, its message would come back for as
-        long as the other goes on.
+        One that is over by its task waits for nothing: put off, its message would come back for as long as
+        the other goes on.
         """
-        is_over = task.state is State.CANCELLED
+        is_over = task.state in OVER
         return task.occurrence is not None and task.occurrence.overlap == "queue" and not is_over
 
     def concluded(self, task: Task, result: RunResult, pause: int) -> None:
