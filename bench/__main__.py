@@ -32,6 +32,9 @@ EACH, TOGETHER = 6 * 60, 15 * 60
 
 RESULTS = Path(__file__).with_name("results.json")
 
+WIDE = 160
+"""Columns of what is written to a file: the tables fit."""
+
 
 def run(
     modules: Sequence[str],
@@ -49,14 +52,13 @@ def run(
         console.rule(name)
         found.pop(name, None)
         try:
-            numbers = measured(module, min(each, max(0, end - time.monotonic())))
+            found[name] = measured(module, min(each, max(0, end - time.monotonic())))
+            print_numbers(console, found[name])
         except Failed as error:
             failed.append(name)
             console.print(f"{name} failed: {error}", style="red", markup=False)
-            continue
-        found[name] = numbers
-        print_numbers(console, numbers)
-    results.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+        # At once: what comes later may reckon with it.
+        results.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
     if failed:
         console.print(f"failed: {', '.join(failed)}", style="red")
     return 1 if failed else 0
@@ -69,7 +71,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     names = parser.parse_args(arguments).names or MEASUREMENTS
     if unknown := set(names) - set(MEASUREMENTS):
         parser.error(f"no measurement {', '.join(unknown)}; there are {', '.join(MEASUREMENTS)}")
-    return run([f"bench.{name}" for name in names], RESULTS, Console())
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=WIDE)
+    return run([f"bench.{name}" for name in names], RESULTS, console)
 
 
 if __name__ == "__main__":

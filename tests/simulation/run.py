@@ -2,7 +2,6 @@
 
 import gc
 import secrets
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -53,7 +52,7 @@ class Result:
 
 def run_seed(seed: int, season: Callable[[Weather], Weather] = lambda usual: usual) -> Result:
     """The same seed gives the same result, digest included. A `season` changes each seed's weather."""
-    with _one_collection(), _room_for_greenlets():
+    with _one_collection():
         return _run(seed, season)
 
 
@@ -171,18 +170,6 @@ def _one_collection() -> Iterator[None]:
     finally:
         gc.enable()
         gc.collect(0)
-
-
-@contextmanager
-def _room_for_greenlets() -> Iterator[None]:
-    """Python counts the frames of a greenlet on from those of the one that began it: where hundreds of
-    processes pause at a time that is no endless recursion."""
-    usual = sys.getrecursionlimit()
-    sys.setrecursionlimit(20 * usual)
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(usual)
 
 
 @contextmanager
