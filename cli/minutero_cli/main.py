@@ -5,7 +5,7 @@ import io
 import os
 import re
 import sys
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer import TyperException
@@ -76,8 +76,24 @@ class LazyGroup(TyperGroup):
 app = typer.Typer(cls=LazyGroup, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 
+def _print_version(asked: bool) -> None:  # noqa: FBT001  # so typer calls it
+    if asked:
+        from importlib.metadata import version  # noqa: PLC0415  # no other call needs it
+
+        print(f"minutero {version('minutero')}")
+        raise typer.Exit
+
+
 @app.callback()
-def _root() -> None:
+def _root(
+    *,
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_print_version, help="Print the version, and end."
+        ),
+    ] = False,
+) -> None:
     """Minutero: a distributed task scheduler on AWS serverless."""
 
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
@@ -46,6 +47,11 @@ print(*sys.modules, file=sys.stderr)
     for name, (_, line) in COMMANDS.items():
         assert f"  {name}" in ran.stdout
         assert line in ran.stdout
+
+
+def test_version_is_that_of_the_package_and_ends_well(capsys):
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out == f"minutero {version('minutero')}\n"
 
 
 @pytest.mark.parametrize("words", [["tasks"], ["tasks", "import"], ["tasks", "export"]])
