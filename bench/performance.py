@@ -28,6 +28,18 @@ LINES = (
     "total",
 )
 
+CPU = {
+    "dispatch": {"": "a tick of 4,000"},
+    "worker": {"": "ten messages of `echo`"},
+    "create": {
+        "": "`Client.add_tasks`",
+        "keyed": "the same with keys",
+        "http": "`POST /tasks/batch`",
+        "http_keyed": "the same with keys",
+    },
+}
+"""The measurements of CPU, and what their members are."""
+
 Rows = Sequence[Mapping[str, Any]]
 
 
@@ -36,6 +48,9 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
     made: dict[str, str] = {}
     if told := results.get("ledger"):
         made |= ledger(told)
+    for name, rows in CPU.items():
+        if told := results.get(name):
+            made[name] = _cpu(told, rows)
     if told := results.get("end_to_end"):
         made["end_to_end"] = end_to_end(told)
     if told := results.get("memory"):
@@ -95,6 +110,15 @@ def end_to_end(told: Mapping[str, Any]) -> str:
     return (
         table(["lateness, ms", "tasks", "p50", "p99", "max"], rows)
         + f"\n\nOf all {told['tasks']}: {counts}."
+    )
+
+
+def _cpu(told: Mapping[str, Any], names: Mapping[str, str]) -> str:
+    rows = [(name, told[member] if member else told) for member, name in names.items()]
+    columns = ("cpu_us_per_task", "floor_cpu_us_per_task", "ratio_to_floor")
+    return table(
+        ["us of CPU a task", "ours", "floor", "ratio"],
+        [[name, *(_number(row[column]) for column in columns)] for name, row in rows],
     )
 
 

@@ -8,7 +8,11 @@ from bench.performance import PAGE, tables
 COSTS = {"way": "burst", "payload": 2_048, "keyed": True}
 UNITS = {"write_units": 4.016, "read_units": 2.7, "dynamodb": 3.18, "sqs": 0.3}
 LATE = {"p50": 700, "p99": 1_900, "max": 2_000}
+CPU = {"cpu_us_per_task": 481.25, "floor_cpu_us_per_task": 409.8, "ratio_to_floor": 1.174}
 RESULTS = {
+    "dispatch": CPU,
+    "worker": CPU,
+    "create": {**CPU, "keyed": CPU, "http": CPU, "http_keyed": {**CPU, "ratio_to_floor": 2.5}},
     "ledger": {
         "tasks": [{**COSTS, **UNITS}],
         "floor": UNITS,
@@ -56,6 +60,8 @@ def test_numbers_stand_in_their_rows():
     assert "| burst, 2,048 B, with a key | 4.02 | 2.70 | 3.18 | 0.30 |" in made["units"]
     assert "| run | 2.00 | 1.00 | 2.10 | 0.20 | 493 |" in made["phases"]
     assert "| burst, 2,048 B, with a key | 2.80 | 1.00 | 3.80 |" in made["usd"]
+    assert "| a tick of 4,000 | 481 | 410 | 1.17 |" in made["dispatch"]
+    assert "| the same with keys | 481 | 410 | 2.50 |" in made["create"]
     assert "| by a tick | 150 | 700 | 1,900 | 2,000 |" in made["end_to_end"]
     assert made["end_to_end"].endswith("Of all 300: 0 early, 1 lost, 2 doubled.")
     assert "| api | 412 | 99.94 |" in made["imports"]
