@@ -68,4 +68,6 @@ def export_tasks(
     with written(output) as file:
         export(queries, file)
     if export.left_out:
-        print_error(f"{export.left_out} tasks of schedules are left out; --full has them, too")
+        print_error(
+            f"tasks of schedules that are left out: {export.left_out}; --full has them, too"
+        )

@@ -95,7 +95,7 @@ def _end(why: BaseException | None, counts: Counts, path: Path, *, has_changed: 
     """Tell what there is to do, on stderr, and end with 1 or as Ctrl-C ends when there is anything."""
     if counts.refused:
         print_error(
-            f"{counts.refused} lines were refused; {path} has them, with the reasons: "
+            f"refused lines: {counts.refused}; {path} has them, with the reasons: "
             "correct them in a file of their own, and import that"
         )
     if has_changed:

@@ -24,13 +24,14 @@ def shown(title: str, total: int) -> Iterator[Progress]:
 
 def _lines(title: str, total: int) -> Progress:
     began = told = time.monotonic()
+    is_told_whole = False
 
     def progress(done: int, lines: int) -> None:
-        nonlocal told
+        nonlocal told, is_told_whole
         now = time.monotonic()
-        if now - told < EVERY and done < total:
+        if is_told_whole or (now - told < EVERY and done < total):
             return
-        told = now
+        told, is_told_whole = now, done >= total
         took = max(now - began, 0.001)
         left = took * (total - done) / done if done else None
         print(

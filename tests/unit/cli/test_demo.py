@@ -56,14 +56,16 @@ def test_the_demo_without_a_stack_says_what_to_do(api, monkeypatch, capsys):
     assert "minutero local" in capsys.readouterr().err
 
 
-def test_at_a_terminal_a_table_follows_the_tasks(api, monkeypatch):
+def test_a_table_follows_the_tasks_and_is_read_whole_at_a_terminal_of_80_columns():
     from rich.console import Console
 
     from minutero_cli.demo_table import table
 
-    followed = [demo.Followed("now", "why", done("t0")), demo.Followed("later", "why", TASK)]
-    console = Console(record=True, width=140, force_terminal=True)
+    followed = [demo.Followed("in 200 s", "why", done("t0"))]
+    console = Console(record=True, width=80, force_terminal=True)
     console.print(table(followed))
     shown = console.export_text()
-    assert "succeeded" in shown
-    assert "0.25 s late" in shown
+    assert "…" not in shown
+    (row,) = [line.split() for line in shown.splitlines() if line.startswith("in 200 s")]
+    assert row[3] == "succeeded"
+    assert row[5:] == ["09:00:01.0", "09:00:02.0", "09:00:03.0", "0.25", "s"]

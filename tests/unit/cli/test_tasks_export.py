@@ -102,7 +102,7 @@ def test_tasks_of_schedules_are_left_out_and_told_but_for_full(memory_api, add, 
     assert run(["tasks", "export", *RANGE]) == 0
     told = capsys.readouterr()
     assert [one["key"] for one in parsed(told.out)] == ["k"]
-    assert "1 tasks of schedules are left out" in told.err
+    assert "tasks of schedules that are left out: 1" in told.err
     full = exported("--full")
     assert {one["schedule"] for one in full} == {None, "daily"}
 
