@@ -90,6 +90,7 @@ def _explained(one: dict[str, Any]) -> Sequence[str]:
 
 
 def _facts(schedule: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "schedule", str(schedule.get("name"))
     for name in ("job", "expression", "timezone"):
         yield name, str(schedule.get(name))
     yield "state", _state(schedule)

@@ -339,6 +339,11 @@ def test_a_folder_of_jobs_is_loaded_and_is_there_for_the_next_test_too(folder):
             assert app.ran("of_a_folder")[0]["result"] == 1
 
 
+def test_a_folder_that_is_not_there_fails_the_test(app):
+    with pytest.raises(ValueError, match=r"there is no folder .*nowhere"):
+        app.load_jobs("nowhere")
+
+
 def test_a_job_file_that_cannot_be_imported_fails_the_test(folder, app):
     (folder / "broken_one.py").write_text("import no_such_module_anywhere\n")
     with pytest.raises(ModuleNotFoundError, match="no_such_module_anywhere"):

@@ -116,3 +116,13 @@ def test_a_connection_that_breaks_off_is_no_traceback(api, capsys, monkeypatch):
     monkeypatch.setattr(api, "open", broken)
     assert run(["jobs", "list"]) == 1
     assert "does not answer" in capsys.readouterr().err
+
+
+def test_a_stack_without_a_region_says_what_to_set(monkeypatch, capsys, tmp_path):
+    for name in ("AWS_DEFAULT_REGION", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):  # else they are looked for elsewhere
+        monkeypatch.setenv(name, "test")
+    assert run(["stats", "--stack", "minutero"]) == 1
+    assert "set AWS_DEFAULT_REGION" in capsys.readouterr().err

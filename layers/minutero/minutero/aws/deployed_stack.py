@@ -6,7 +6,7 @@ from typing import Any
 
 import botocore.session
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError, ClientError, NoRegionError
 
 from minutero.errors import NotFound, Unavailable
 
@@ -99,4 +99,6 @@ def find_stack(
 
 def _told(error: BotoCoreError) -> str:
     """Without its full stop, since callers say on."""
+    if isinstance(error, NoRegionError):
+        return "no region is set; set AWS_DEFAULT_REGION"
     return str(error).rstrip(".")

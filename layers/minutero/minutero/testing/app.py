@@ -67,8 +67,10 @@ class MinuteroApp(Client):
 
     def load_jobs(self, folder: str | Path) -> list[str]:
         """Imports the modules of a folder of jobs, such as `functions/worker/jobs`, and names all jobs there
-        are. A module that cannot be imported fails the test."""
+        are. A module that cannot be imported fails the test, and so does a folder that is not there."""
         path = Path(folder).resolve()
+        if not path.is_dir():
+            raise ValueError(f"there is no folder {path}; name it from where pytest is started")
         if str(path.parent) not in sys.path:
             sys.path.insert(0, str(path.parent))
         for module in job_files.modules_of(path):
