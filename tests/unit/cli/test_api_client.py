@@ -122,7 +122,8 @@ def test_a_stack_without_a_region_says_what_to_set(monkeypatch, capsys, tmp_path
     for name in ("AWS_DEFAULT_REGION", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):  # else they are looked for elsewhere
+    # Without keys it looks for some on the network first.
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "test")
     assert run(["stats", "--stack", "minutero"]) == 1
     assert "set AWS_DEFAULT_REGION" in capsys.readouterr().err
