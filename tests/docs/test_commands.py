@@ -56,7 +56,7 @@ def find(words):
     """The command these words name, with what is left of them."""
     command = get_command(app)
     left = list(words)
-    while left and hasattr(command, "list_commands"):
+    while left and not left[0].startswith("-") and hasattr(command, "list_commands"):
         names = command.list_commands(NO_CONTEXT)
         assert left[0] in names, f"minutero has no {left[0]!r}; it has {names}"
         command = command.get_command(NO_CONTEXT, left.pop(0))
