@@ -9,9 +9,8 @@ from minutero.domain.instants import format_instant
 from minutero.domain.lifecycle import Status
 from minutero_cli.api_client import find_api
 from minutero_cli.listing import days
-from minutero_cli.options import JobOption, StackOption
+from minutero_cli.options import JobOption, StackOption, time_option
 from minutero_cli.terminal import print_error
-from minutero_cli.times import parse_time
 from minutero_cli.transfer.output import written
 from minutero_cli.transfer.patience import Patience, PatientApi
 from minutero_cli.transfer.run_export import Export
@@ -21,19 +20,11 @@ def export_tasks(
     *,
     start: Annotated[
         int,
-        typer.Option(
-            "--from",
-            metavar="T",
-            parser=parse_time,
-            help="Due at this time or later, as 2026-12-01T09:00:00Z or -2h.",
-            show_default=False,
-        ),
+        time_option("--from", "Due at this time or later, as 2026-12-01T09:00:00Z or -2h."),
     ],
     end: Annotated[
         int,
-        typer.Option(
-            "--to", metavar="T", parser=parse_time, help="Due before this time.", show_default=False
-        ),
+        time_option("--to", "Due before this time."),
     ],
     status: Annotated[Status | None, typer.Option(help="Only tasks of this status.")] = None,
     job: JobOption = None,

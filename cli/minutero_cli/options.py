@@ -46,19 +46,18 @@ StackOption = Annotated[
 
 JobOption = Annotated[str | None, typer.Option(help="Only tasks of this job.")]
 
+
+def time_option(name: str, told: str) -> Any:
+    """An option that takes a time; its value is in milliseconds. `told` says what it means, left out too."""
+    return typer.Option(name, metavar="T", parser=parse_time, help=told, show_default=False)
+
+
 SinceOption = Annotated[
     int | None,
-    typer.Option(
-        "--since",
-        metavar="T",
-        parser=parse_time,
-        help="Only what died at this time or later, as 2026-12-01T09:00:00Z or -2h.",
-    ),
+    time_option("--since", "Only what died at this time or later, as 2026-12-01T09:00:00Z or -2h."),
 ]
 
 UntilOption = Annotated[
     int | None,
-    typer.Option(
-        "--until", metavar="T", parser=parse_time, help="Only what died before this time."
-    ),
+    time_option("--until", "Only what died before this time."),
 ]

@@ -11,10 +11,10 @@ from minutero.domain.timetable import OnGap, OnOverlap
 from minutero_cli.api_client import Answer, find_api, path_of
 from minutero_cli.durations import parse_duration
 from minutero_cli.listing import pages, print_pages, print_pages_json
-from minutero_cli.options import JsonOption, NameArgument, StackOption
+from minutero_cli.options import JsonOption, NameArgument, StackOption, time_option
 from minutero_cli.payload import read_payload
 from minutero_cli.terminal import print_error, print_json
-from minutero_cli.times import checked_instant, parse_time
+from minutero_cli.times import checked_instant
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -220,16 +220,13 @@ def explain(
     *,
     start: Annotated[
         int | None,
-        typer.Option(
-            "--from",
-            metavar="T",
-            parser=parse_time,
-            help="This time and later, as 2026-12-01T09:00:00Z or -2h. Default: -24h.",
+        time_option(
+            "--from", "This time and later, as 2026-12-01T09:00:00Z or -2h. Default: -24h."
         ),
     ] = None,
     end: Annotated[
         int | None,
-        typer.Option("--to", metavar="T", parser=parse_time, help="Before this. Default: +1h."),
+        time_option("--to", "Before this. Default: +1h."),
     ] = None,
     stack: StackOption = None,
     as_json: JsonOption = False,

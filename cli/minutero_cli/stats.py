@@ -6,10 +6,10 @@ import typer
 
 from minutero.domain.instants import MINUTE, format_instant
 from minutero_cli.api_client import find_api
-from minutero_cli.options import JsonOption, StackOption
+from minutero_cli.options import JsonOption, StackOption, time_option
 from minutero_cli.stats_view import stats_rows, stats_style
 from minutero_cli.terminal import print_json, show_facts
-from minutero_cli.times import now, parse_time
+from minutero_cli.times import now
 
 AROUND = 5 * MINUTE
 """Before and after now, where nothing else is said."""
@@ -19,21 +19,14 @@ def stats(
     *,
     start: Annotated[
         int | None,
-        typer.Option(
+        time_option(
             "--from",
-            metavar="T",
-            parser=parse_time,
-            help="Count the tasks due from then on, as 2026-12-01T09:00:00Z or -1h. Default: -5m.",
+            "Count the tasks due from then on, as 2026-12-01T09:00:00Z or -1h. Default: -5m.",
         ),
     ] = None,
     end: Annotated[
         int | None,
-        typer.Option(
-            "--to",
-            metavar="T",
-            parser=parse_time,
-            help="And before then, at most 24 h later. Default: +5m.",
-        ),
+        time_option("--to", "And before then, at most 24 h later. Default: +5m."),
     ] = None,
     stack: StackOption = None,
     as_json: JsonOption = False,

@@ -18,10 +18,11 @@ from minutero_cli.options import (
     JsonOption,
     StackOption,
     checked_id,
+    time_option,
 )
 from minutero_cli.payload import read_payload
 from minutero_cli.terminal import print_json
-from minutero_cli.times import checked_instant, now, parse_time
+from minutero_cli.times import checked_instant, now
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -152,18 +153,13 @@ def list_tasks(
     *,
     start: Annotated[
         int | None,
-        typer.Option(
-            "--from",
-            metavar="T",
-            parser=parse_time,
-            help="Due at this time or later, as 2026-12-01T09:00:00Z or -2h. Default: -1h.",
+        time_option(
+            "--from", "Due at this time or later, as 2026-12-01T09:00:00Z or -2h. Default: -1h."
         ),
     ] = None,
     end: Annotated[
         int | None,
-        typer.Option(
-            "--to", metavar="T", parser=parse_time, help="Due before this time. Default: +1h."
-        ),
+        time_option("--to", "Due before this time. Default: +1h."),
     ] = None,
     status: Annotated[Status | None, typer.Option(help="Only tasks of this status.")] = None,
     job: JobOption = None,
